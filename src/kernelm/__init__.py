@@ -1,0 +1,23 @@
+"""Extreme learning machines and deep kernel machines, in closed form.
+
+Rows become features, features become sums, sums become a model.
+"""
+
+__version__ = "0.1.0"
+
+from kernelm import data, kernels
+from kernelm._config import config_context, get_config, set_config
+from kernelm.estimators import ELMClassifier, ELMRegressor
+from kernelm.ridge import Status
+
+__all__ = [
+    "ELMClassifier",
+    "ELMRegressor",
+    "Status",
+    "__version__",
+    "config_context",
+    "data",
+    "get_config",
+    "kernels",
+    "set_config",
+]

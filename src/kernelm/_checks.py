@@ -1,0 +1,317 @@
+"""Every input check and every error sentence.
+
+A sentence names the argument, what was expected, what came, and the next step.
+"""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+
+def positive(value: Any, name: str) -> Any:
+    """Return ``value`` if it is a finite number above zero."""
+    if not _is_number(value) or not value > 0:
+        raise ValueError(f"{name} must be a finite number above 0, got {value!r}")
+    return value
+
+
+def non_negative(value: Any, name: str) -> Any:
+    """Return ``value`` if it is a finite number of at least zero."""
+    if not _is_number(value) or value < 0:
+        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+    return value
+
+
+def number(value: Any, name: str) -> Any:
+    """Return ``value`` if it is a finite number."""
+    if not _is_number(value):
+        raise ValueError(f"{name} must be a finite number, got {value!r}")
+    return value
+
+
+def integer(value: Any, name: str, *, low: int = 1) -> int:
+    """Return ``value`` as an int if it is a whole number of at least ``low``."""
+    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < low:
+        raise ValueError(f"{name} must be a whole number of at least {low}, got {value!r}")
+    return int(value)
+
+
+def one_of(value: Any, name: str, allowed: Iterable[Any]) -> Any:
+    """Return ``value`` if it is among ``allowed``."""
+    allowed = list(allowed)
+    if value not in allowed:
+        listed = ", ".join(repr(a) for a in allowed)
+        raise ValueError(f"{name} must be one of {listed}; got {value!r}")
+    return value
+
+
+def _is_number(value: Any) -> bool:
+    return (
+        isinstance(value, numbers.Real) and not isinstance(value, bool) and bool(np.isfinite(value))
+    )
+
+
+def same_shape(array: np.ndarray, like: np.ndarray, name: str) -> None:
+    """Raise if ``array`` has another shape than ``like``."""
+    if array.shape != like.shape:
+        raise ValueError(f"{name} must have shape {like.shape}, got {array.shape}")
+
+
+def same_fingerprint(mine: str, other: str) -> None:
+    """Raise if two sets of moments come from different feature maps."""
+    if mine != other:
+        raise ValueError(
+            f"moments were built with feature map {other[:12] or '(none)'} but this model uses "
+            f"{mine[:12] or '(none)'}; re-accumulate the second set with the same feature map "
+            f"(same parameters, seed, and the same frozen sample: see `freeze`)"
+        )
+
+
+def finite_sums(*sums: np.ndarray) -> None:
+    """Raise if sums over rows overflowed."""
+    if not all(np.isfinite(s).all() for s in sums):
+        raise ValueError(
+            "the features of these rows are too large to be summed (the sums overflow); "
+            "scale the inputs (scale_inputs=True) or pass float64 instead of float32"
+        )
+
+
+# --- kernels -------------------------------------------------------------------------------------
+
+
+def rows(X: Any, name: str = "X") -> Any:
+    """Return ``X`` as a 2-D float32 or float64 array, or as a CSR matrix if it is sparse."""
+    from scipy.sparse import issparse
+
+    X = X if issparse(X) else np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(
+            f"{name} must be 2-D (rows, features), got shape {X.shape}; "
+            f"use {name}.reshape(1, -1) for one row"
+        )
+    if X.dtype.kind == "c":
+        raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}")
+    dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.dtype(np.float64)
+    return X.tocsr().astype(dtype, copy=False) if issparse(X) else X.astype(dtype, copy=False)
+
+
+def same_columns(X: Any, Z: Any) -> None:
+    """Refuse two sets of rows with different numbers of features."""
+    if X.shape[1] != Z.shape[1]:
+        raise ValueError(
+            f"X has {X.shape[1]} features but Z has {Z.shape[1]}; both must have the same columns"
+        )
+
+
+def non_negative_rows(X: Any, name: str, owner: str) -> None:
+    """Refuse rows with a negative entry."""
+    values = X.data if hasattr(X, "indptr") else X
+    low = values.min(initial=0)
+    if low < 0:
+        raise ValueError(
+            f"{owner} is defined for non-negative features, but {name} has {low:.6g}; "
+            f"use counts or histograms, or shift the features"
+        )
+
+
+def unknown_parameter(name: str, owner: str, valid: Iterable[str]) -> ValueError:
+    """Return the error for a parameter name that ``owner`` does not have."""
+    listed = ", ".join(repr(v) for v in sorted(valid)) or "none"
+    return ValueError(f"{owner} has no parameter {name!r}; valid names are: {listed}")
+
+
+def unresolved(owner: str) -> ValueError:
+    """Return the error for a kernel whose scale is still a rule such as ``"median"``."""
+    return ValueError(
+        f"{owner} takes its scale from data and has not seen any; "
+        f"call kernel.resolve(X) and use the kernel it returns"
+    )
+
+
+def finite_diag(diag: Any, owner: str) -> Any:
+    """Return ``diag`` if it is finite; ``owner`` names the kernel or layer that made it."""
+    if not np.isfinite(diag).all():
+        raise ValueError(
+            f"{owner} overflows {diag.dtype} on these rows (or they hold NaN or infinity); "
+            f"scale the rows, use float64, lower the degree, or normalise before this step"
+        )
+    return diag
+
+
+def non_negative_diag(diag: Any, owner: str) -> Any:
+    """Return ``diag`` if no entry is negative."""
+    if (diag < 0).any():
+        raise ValueError(
+            f"{owner} needs k(x, x) of at least 0, got {diag.min():.6g}; "
+            f"the kernel below it is not positive semidefinite"
+        )
+    return diag
+
+
+def instance(value: Any, name: str, kind: type) -> Any:
+    """Return ``value`` if it is of class ``kind``."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name} must be a {kind.__name__}, got {value!r}")
+    return value
+
+
+def bad_scale(value: Any, name: str) -> ValueError:
+    """Return the error for a scale that is neither a positive number nor a rule."""
+    return ValueError(
+        f"{name} must be a finite number above 0, or 'mean', 'median' or a multiple such as "
+        f"'0.5*median'; got {value!r}"
+    )
+
+
+def positive_or_rule(value: Any, name: str) -> Any:
+    """Return ``value`` if it is a finite number above zero (rules are recognised before)."""
+    if not _is_number(value) or not value > 0:
+        raise bad_scale(value, name)
+    return value
+
+
+def weights(values: np.ndarray, n_rows: int, name: str = "sample_weight") -> np.ndarray:
+    """Return ``values`` if they are one finite non-negative weight for each row."""
+    if values.shape != (n_rows,):
+        raise ValueError(f"{name} must have shape ({n_rows},), got {values.shape}")
+    if not np.isfinite(values).all() or (values < 0).any():
+        raise ValueError(f"{name} must be finite and not negative")
+    return values
+
+
+def class_index(y: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Return the position of each entry of y in the sorted labels; all must be known."""
+    index = np.minimum(np.searchsorted(labels, y), len(labels) - 1)
+    unknown = labels[index] != y
+    if np.any(unknown):
+        listed = ", ".join(repr(v) for v in np.unique(np.asarray(y)[unknown]).tolist()[:5])
+        raise ValueError(
+            f"y holds classes that were not announced: {listed}; pass every class that can "
+            f"occur as `classes=` to partial_fit"
+        )
+    return index
+
+
+def at_least_two_classes(labels: np.ndarray) -> np.ndarray:
+    """Return the labels if there are at least two of them."""
+    if len(labels) < 2:
+        raise ValueError(
+            f"y must hold at least 2 classes, got {len(labels)} class: {labels.tolist()}; "
+            f"there is nothing to tell apart"
+        )
+    return labels
+
+
+def known_columns(n_features: int, expected: int, name: str) -> None:
+    """Raise if a block has another number of columns than the model."""
+    if n_features != expected:
+        raise ValueError(
+            f"{name} has {n_features} features, but the model was fitted with {expected}; "
+            f"pass the same columns"
+        )
+
+
+def has_rows(n_rows: int | None) -> None:
+    """Raise if a source is known to be empty."""
+    if n_rows == 0:
+        raise ValueError("the source holds no rows; a model needs at least one")
+
+
+def has_targets(y: Any) -> Any:
+    """Return the targets if there are any."""
+    if y is None:
+        raise ValueError("the source has no targets y; pass them to fit a model")
+    return y
+
+
+def some_weight(weight: np.ndarray) -> None:
+    """Raise if no row counts."""
+    if not weight.sum() > 0:
+        raise ValueError("sample_weight must have at least one positive entry, got only zeros")
+
+
+def same_targets(mine: Any, other: Any) -> None:
+    """Raise if two models were fitted to different targets."""
+    if mine != other:
+        raise ValueError(
+            "the models to merge differ in their targets (classes or number of outputs); "
+            "announce the same `classes=` to both"
+        )
+
+
+def were_learned(rows_left: float, diagonal: np.ndarray, before: np.ndarray) -> None:
+    """Raise if rows to be forgotten cannot have been learned."""
+    # Sums of squares cannot become negative, but rounding may leave a trace of rows gone.
+    if rows_left < 1 or np.any(diagonal < -1e-6 * before):
+        raise ValueError(
+            "forget was asked to take out rows that this model has not learned, or all of its "
+            "rows; pass rows that were given to fit or partial_fit, with the same weights"
+        )
+
+
+def alpha_choice(alpha: Any) -> None:
+    """Raise if alpha is neither a criterion nor one or more ridge strengths."""
+    if isinstance(alpha, str):
+        one_of(alpha, "alpha", ["gcv", "loo"])
+        return
+    values = np.atleast_1d(np.asarray(alpha, dtype=object)).ravel()
+    if not len(values) or not all(_is_number(v) and v >= 0 for v in values):
+        raise ValueError(
+            f'alpha must be "gcv", "loo", a number of at least 0 or an array of such numbers, '
+            f"got {alpha!r}"
+        )
+
+
+def between(value: Any, name: str, low: float, high: float) -> Any:
+    """Return ``value`` if it lies strictly between two numbers."""
+    if not _is_number(value) or not low < value < high:
+        raise ValueError(f"{name} must be a number between {low} and {high}, got {value!r}")
+    return value
+
+
+def real_targets(y: Any) -> np.ndarray:
+    """Return regression targets as finite floats of one or two dimensions."""
+    y = np.asarray(y)
+    if y.dtype.kind not in "fiub":
+        try:
+            y = y.astype(np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"y must hold numbers for regression, got dtype {y.dtype}; "
+                f"use a classifier for labels"
+            ) from None
+    return y.astype(np.float64, copy=False) if y.dtype.kind != "f" else y
+
+
+def classes_announced(classes: Any) -> None:
+    """Raise if the first partial_fit of a classifier does not say which classes there are."""
+    if classes is None:
+        raise ValueError(
+            "classes must be given in the first call of partial_fit: "
+            "all labels that can occur, for example classes=np.unique(y_all)"
+        )
+
+
+def one_output(single: bool) -> None:
+    """Raise for an option that several outputs do not have."""
+    if not single:
+        raise ValueError(
+            "class_weight and classes= are for a single output; pass sample_weight instead"
+        )
+
+
+def class_weight_keys(class_weight: Any, labels: np.ndarray) -> None:
+    """Raise if class_weight is not a dictionary of known labels."""
+    if not isinstance(class_weight, dict):
+        raise ValueError(
+            f'class_weight must be None, "balanced" or a dictionary, got {class_weight!r}'
+        )
+    unknown = [key for key in class_weight if key not in labels.tolist()]
+    if unknown:
+        raise ValueError(f"class_weight names classes that y does not hold: {unknown}")
+    for key, value in class_weight.items():
+        non_negative(value, f"class_weight[{key!r}]")

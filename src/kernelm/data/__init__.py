@@ -1,0 +1,18 @@
+"""Where do rows come from, and who adds them up?"""
+
+from kernelm.data.progress import Progress
+from kernelm.data.reduce import block_rows, effective_jobs, reduce, stream
+from kernelm.data.sample import Sample
+from kernelm.data.source import ArraySource, Rows, Source
+
+__all__ = [
+    "ArraySource",
+    "Progress",
+    "Rows",
+    "Sample",
+    "Source",
+    "block_rows",
+    "effective_jobs",
+    "reduce",
+    "stream",
+]

@@ -1,0 +1,135 @@
+"""Who adds the rows up: a thread per core here, in a fixed order, within the memory budget.
+
+Blocks are the unit of parallel work. Each worker runs single-threaded BLAS on its own block:
+the ufuncs between two matrix products then run in parallel too, which threaded BLAS alone
+would leave on one core.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+from kernelm import _checks
+from kernelm._config import working_bytes
+from kernelm.data.progress import Progress
+from kernelm.data.source import Rows, Source
+
+T = TypeVar("T")
+
+MAX_ROWS = 16_384
+MIN_ROWS = 64
+
+
+def effective_jobs(n_jobs: int | None) -> int:
+    """Return the number of workers: by default as many threads as BLAS would have taken.
+
+    That default follows ``OMP_NUM_THREADS``, threadpoolctl and joblib, so nested parallelism
+    does not oversubscribe the machine.
+    """
+    cores = max([lib["num_threads"] for lib in _blas().info()], default=1)
+    if n_jobs is None or n_jobs == -1:
+        return cores
+    return min(_checks.integer(n_jobs, "n_jobs (None or -1 means every core)"), 256)
+
+
+def block_rows(bytes_per_row: float, n_rows: int | None = None, n_jobs: int | None = None) -> int:
+    """Return how many rows a block may have so that all blocks in flight fit the budget.
+
+    Examples
+    --------
+    >>> block_rows(bytes_per_row=8000, n_rows=100, n_jobs=1)
+    100
+    """
+    workers = effective_jobs(n_jobs)
+    fitting = int(working_bytes() / ((workers + 1) * max(bytes_per_row, 1)))
+    rows = min(max(fitting, MIN_ROWS), MAX_ROWS)
+    if n_rows is None:
+        return rows
+    # Equal blocks, a multiple of the workers: no core waits for the last one.
+    rounds = -(-n_rows // (workers * rows))
+    return max(-(-n_rows // (workers * rounds)), min(MIN_ROWS, n_rows), 1) if rounds else 1
+
+
+def stream(
+    source: Source,
+    fn: Callable[[Rows], T],
+    *,
+    rows: int,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Iterator[T]:
+    """Yield ``fn(block)`` for every block of a source, in the order of the rows."""
+
+    def work(read: Callable[[], Rows]) -> tuple[T, int]:
+        block = read()
+        return fn(block), block.n
+
+    readers = source.blocks(rows)
+    head = list(islice(readers, 2))
+    workers = effective_jobs(n_jobs)
+    # One block is nothing to share: no pool, and BLAS keeps its own threads.
+    shared = len(head) > 1
+    results = _pooled(work, chain(head, readers), workers) if shared else map(work, head)
+    for result, n in results:
+        if progress is not None:
+            progress.advance(n)
+        yield result
+
+
+def reduce(
+    source: Source,
+    fn: Callable[[Rows], T],
+    combine: Callable[[T, T], T],
+    *,
+    rows: int = 4096,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> T | None:
+    """Map ``fn`` over the blocks of a source and fold the results in the order of the rows.
+
+    Returns None for a source without rows. ``combine`` may reuse its first argument.
+
+    Examples
+    --------
+    >>> import numpy as np, operator
+    >>> from kernelm.data import ArraySource
+    >>> source = ArraySource(np.ones((10_000, 2)))
+    >>> reduce(source, lambda rows: rows.X.sum(axis=0), operator.iadd)
+    array([10000., 10000.])
+    """
+    total: T | None = None
+    for part in stream(source, fn, rows=rows, n_jobs=n_jobs, progress=progress):
+        total = part if total is None else combine(total, part)
+    return total
+
+
+def _pooled(work: Callable[[Any], T], tasks: Iterator[Any], workers: int) -> Iterator[T]:
+    """Run tasks on threads with one BLAS thread each; at most workers + 1 are in flight."""
+    with (
+        _blas().limit(limits=1, user_api="blas"),
+        ThreadPoolExecutor(workers, thread_name_prefix="kernelm") as pool,
+    ):
+        waiting: deque[Future[T]] = deque()
+        try:
+            for task in tasks:
+                waiting.append(pool.submit(work, task))
+                if len(waiting) > workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:  # an error or an interrupt: do not start what is still queued
+            for future in waiting:
+                future.cancel()
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    # Finding the loaded libraries takes a millisecond: once is enough.
+    return ThreadpoolController().select(user_api="blas")

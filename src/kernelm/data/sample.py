@@ -1,0 +1,161 @@
+"""A seeded sample of rows that does not depend on how they arrive.
+
+Every row position has a pseudo-random priority, and the rows of lowest priority are kept. So
+one pass of unknown length, any blocks, and a random-access array all give the same sample, and
+two samples merge into the sample of both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelm.data.reduce import reduce
+from kernelm.data.source import Rows, Source
+
+
+def priorities(start: int, stop: int, seed: int) -> NDArray:
+    """Return a uniform 64-bit hash of each position (splitmix64 finaliser)."""
+    z = np.arange(start, stop, dtype=np.uint64)
+    z += np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % 2**64)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@final
+@dataclass(eq=False)
+class Sample:
+    """At most ``capacity`` rows, chosen by priority, in the order of their positions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelm.data import ArraySource
+    >>> source = ArraySource(np.arange(1000.0)[:, None])
+    >>> sample = Sample.of(source, capacity=3, seed=0)
+    >>> sample.seen, sample.X.shape, sample.is_complete
+    (1000, (3, 1), False)
+    """
+
+    capacity: int
+    seed: int
+    seen: int = 0  #: rows offered so far
+    X: Any = None
+    y: NDArray | None = None
+    weight: NDArray | None = None
+    priority: NDArray = field(default_factory=lambda: np.empty(0, np.uint64))
+
+    @classmethod
+    def of(cls, source: Source, capacity: int, seed: int, **reduce_options: Any) -> Self:
+        """Sample a source: by jumping where it can, else in one pass."""
+        take = getattr(source, "take", None)
+        if take is not None and source.n_rows is not None:
+            priority = priorities(0, source.n_rows, seed)
+            kept = _lowest(priority, capacity)
+            rows = take(kept)
+            return cls(capacity, seed, source.n_rows, rows.X, rows.y, rows.weight, priority[kept])
+
+        def offer(rows: Rows) -> Self:
+            part = cls(capacity, seed)
+            part.add(rows)
+            return part
+
+        sample = reduce(source, offer, cls._merged, **reduce_options)
+        return sample if sample is not None else cls(capacity, seed)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every row that was offered is here."""
+        return len(self.priority) == self.seen
+
+    def add(self, rows: Rows) -> None:
+        """Offer a block of rows."""
+        priority = priorities(rows.start, rows.start + rows.n, self.seed)
+        kept = _lowest(priority, self.capacity)
+        self._take(
+            type(self)(
+                self.capacity,
+                self.seed,
+                rows.n,
+                rows.X[kept],
+                None if rows.y is None else rows.y[kept],
+                None if rows.weight is None else rows.weight[kept],
+                priority[kept],
+            )
+        )
+
+    def merge(self, other: Self) -> None:
+        """Take in another sample."""
+        self._take(other)
+
+    def drop(self, X: Any, y: NDArray) -> None:
+        """Forget rows: each given row takes one equal row away, if it is here."""
+        gone = _row_keys(X, y)
+        counts = {key: gone.count(key) for key in set(gone)}
+        kept = []
+        for i, key in enumerate(_row_keys(self.X, self.y)):
+            if counts.get(key, 0) > 0:
+                counts[key] -= 1
+            else:
+                kept.append(i)
+        self.seen -= len(gone)
+        self._keep(np.array(kept, dtype=np.intp))
+
+    def _merged(self, other: Self) -> Self:
+        self._take(other)
+        return self
+
+    def _take(self, other: Self) -> None:
+        self.seen += other.seen
+        if self.X is None:
+            self.X, self.y, self.weight = other.X, other.y, other.weight
+            self.priority = other.priority
+            return
+        self.X = (
+            sparse.vstack([self.X, other.X], format="csr")
+            if sparse.issparse(self.X)
+            else np.concatenate([self.X, other.X])
+        )
+        self.weight = _joined_weights(self, other)
+        if self.y is not None:
+            self.y = np.concatenate([self.y, other.y])  # type: ignore[list-item]
+        self.priority = np.concatenate([self.priority, other.priority])
+        if len(self.priority) > self.capacity:
+            self._keep(_lowest(self.priority, self.capacity))
+
+    def _keep(self, kept: NDArray) -> None:
+        self.X = self.X[kept]
+        self.y = None if self.y is None else self.y[kept]
+        self.weight = None if self.weight is None else self.weight[kept]
+        self.priority = self.priority[kept]
+
+
+def _lowest(priority: NDArray, capacity: int) -> NDArray:
+    if len(priority) <= capacity:
+        return np.arange(len(priority))
+    return np.sort(np.argpartition(priority, capacity)[:capacity])
+
+
+def _joined_weights(a: Sample, b: Sample) -> NDArray | None:
+    if a.weight is None and b.weight is None:
+        return None
+    return np.concatenate(
+        [np.ones(len(s.priority)) if s.weight is None else s.weight for s in (a, b)]
+    )
+
+
+def _row_keys(X: Any, y: NDArray | None) -> list[bytes]:
+    """Return the content of each row as bytes."""
+    X = X.tocsr() if sparse.issparse(X) else np.ascontiguousarray(X)
+    labels = [b""] * X.shape[0] if y is None else [np.asarray(v).tobytes() for v in y]
+    if not sparse.issparse(X):
+        return [row.tobytes() + label for row, label in zip(X, labels, strict=True)]
+    return [
+        X.indices[a:b].tobytes() + X.data[a:b].tobytes() + label
+        for a, b, label in zip(X.indptr[:-1], X.indptr[1:], labels, strict=True)
+    ]

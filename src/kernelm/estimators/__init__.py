@@ -1,0 +1,5 @@
+"""The machines that users import."""
+
+from kernelm.estimators.elm import ELMClassifier, ELMRegressor
+
+__all__ = ["ELMClassifier", "ELMRegressor"]

@@ -1,0 +1,296 @@
+"""Rows → features → sums → weights: the part that all moment-based estimators share.
+
+A machine holds what adds up (moments, a sample of rows) and derives everything else when it is
+asked: alpha, weights, leave-one-out scores, probabilities, intervals.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelm import _checks
+from kernelm.data import ArraySource, Progress, Rows, Sample, Source, block_rows, reduce, stream
+from kernelm.estimators.targets import Classes, Targets
+from kernelm.features import FeatureMap
+from kernelm.ridge import (
+    Factor,
+    Moments,
+    Path,
+    Status,
+    Weights,
+    default_alphas,
+    gcv_path,
+    loo_residuals,
+)
+
+#: Rows kept for freezing the map, leave-one-out scores, calibration and intervals.
+SAMPLE_ROWS = 4096
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A machine solved for one alpha."""
+
+    phi: FeatureMap
+    factor: Factor
+    path: Path
+    alpha: float
+    status: Status
+    weights: Weights
+    units_path: dict[int, float]  #: criterion for each number of features that was tried
+    _casts: dict[Any, Weights] = field(default_factory=dict, repr=False)
+
+    def scores(self, X: Any) -> NDArray:
+        """Return decision values of a block of rows, in the dtype of the block."""
+        dtype = np.dtype(X.dtype)
+        if dtype not in self._casts:
+            self._casts[dtype] = Weights(*(w.astype(dtype) for w in self.weights))
+        W, b = self._casts[dtype]
+        scores = self.phi.map(X) @ W
+        scores += b
+        return scores
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Leave-one-out results on the kept rows."""
+
+    scores: NDArray  #: what models without the row predict, (n, C)
+    residuals: NDArray  #: target minus that, (n, C)
+    y: NDArray  #: targets as they came
+    weight: NDArray  #: row weights
+
+
+@final
+@dataclass(eq=False)
+class Machine:
+    """A frozen feature map and the sums of the rows it has seen."""
+
+    phi: FeatureMap
+    targets: Targets
+    sample: Sample
+    alpha: Any  #: a number, candidates, "gcv" or "loo"
+    intercept: bool
+    counts: tuple[int, ...]  #: numbers of leading features to choose from, rising
+    class_weight: NDArray | None = None
+    n_jobs: int | None = None
+    sums: Moments | None = None  #: None while the sample holds all rows, and they are few
+
+    def with_map(self, phi: FeatureMap, counts: tuple[int, ...]) -> Machine:
+        """Return a machine with another map that has learned nothing yet."""
+        return replace(self, phi=phi, counts=counts, sums=None)
+
+    # -- sums ---------------------------------------------------------------------------
+
+    def learn(self, source: Source, progress: Progress | None = None) -> None:
+        """Learn the rows that the sample was drawn from."""
+        # Fewer rows than features: the rows themselves are the smaller state.
+        few = self.sample.is_complete and self.sample.seen < self.phi.n_features_out
+        if not few or self.phi.penalty is not None:
+            self.sums = self._total(source, progress)
+
+    def add(self, source: Source, progress: Progress | None = None) -> None:
+        """Add more rows; a failure in any block leaves the sums as they were."""
+        total = self._total(source, progress)
+        self.sums = self.moments
+        self.sums += total
+        self.changed()
+
+    def merge(self, other: Machine) -> None:
+        """Add the sums and the sample of another machine."""
+        _checks.same_targets(self.targets, other.targets)
+        self.sums = self.moments + other.moments
+        self.sample.merge(other.sample)
+        self.changed()
+
+    def forget(self, source: ArraySource) -> None:
+        """Subtract rows from the sums and drop them from the sample."""
+        before = self.moments
+        left = before - self._total(source)
+        _checks.were_learned(left.rows, np.diagonal(left.gram), np.diagonal(before.gram))
+        self.sums = left
+        self.sample.drop(source.X, source.y)
+        self.changed()
+
+    def empty(self) -> None:
+        """Forget all rows and keep the map."""
+        self.sums = Moments.zeros(
+            self.phi.n_features_out, self.targets.n_columns, self.phi.fingerprint
+        )
+        self.sample = Sample(self.sample.capacity, self.sample.seed)
+        self.changed()
+
+    def widen(self, targets: Classes) -> None:
+        """Learn that there are more classes than were known so far."""
+        assert isinstance(self.targets, Classes)
+        self.sums = self.moments.retarget(*self.targets.recode(targets))
+        self.targets = targets
+        self.changed()
+
+    @property
+    def moments(self) -> Moments:
+        """The sums; those of few rows are made when they are asked for."""
+        if self.sums is None:
+            s = self.sample
+            self.sums = self._moments_of(Rows(s.X, s.y, s.weight, 0))
+        return self.sums
+
+    def changed(self) -> None:
+        """Drop what was derived from the sums."""
+        for name in ("scored", "solution", "held_out"):
+            self.__dict__.pop(name, None)
+
+    def _total(self, source: Source, progress: Progress | None = None) -> Moments:
+        total = reduce(
+            source,
+            self._moments_of,
+            operator.iadd,
+            rows=self._block_rows(source),
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        _checks.has_rows(0 if total is None else None)
+        return total  # type: ignore[return-value]
+
+    def _moments_of(self, rows: Rows) -> Moments:
+        Phi = self.phi.map(rows.X)
+        Y = self._encode(rows, Phi.dtype)
+        m = Moments.of(Phi, Y, *self._weights(rows), fingerprint=self.phi.fingerprint)
+        # A block that overflows must not get into the sums of the others.
+        _checks.finite_sums(m.phi, m.cross, np.diagonal(m.gram))
+        return m
+
+    def _encode(self, rows: Rows | Sample, dtype: Any = np.float64) -> NDArray:
+        return self.targets.encode(_checks.has_targets(rows.y), dtype)
+
+    def _weights(self, rows: Rows | Sample) -> tuple[NDArray | None, NDArray | None]:
+        """Return the weight of each row, and the weight of one observation in it.
+
+        Row weights count observations; class weights say how much each of them matters.
+        """
+        if self.class_weight is None:
+            return rows.weight, None if rows.weight is None else np.minimum(rows.weight, 1.0)
+        assert isinstance(self.targets, Classes)
+        factor = self.class_weight[self.targets.index(_checks.has_targets(rows.y))]
+        if rows.weight is None:
+            return factor, factor
+        return factor * rows.weight, factor * np.minimum(rows.weight, 1.0)
+
+    def _block_rows(self, source: Source) -> int:
+        """Return the rows of a block that keep features and scratch within the budget."""
+        itemsize = source.dtype.itemsize
+        per_row = itemsize * (self.phi.n_features_out + self.targets.n_columns)
+        per_row += (8 + itemsize) * self.phi.n_features_in
+        return block_rows(per_row, source.n_rows, self.n_jobs)
+
+    # -- solving ------------------------------------------------------------------------
+
+    @cached_property
+    def scored(self) -> dict[int, tuple[Factor, Path]]:
+        """Factor and GCV path for each number of leading features."""
+        return {k: self._score(k) for k in self.counts}
+
+    def gains(self, worthwhile: float) -> bool:
+        """Whether the largest layer is better than the one before it by that share."""
+        if len(self.counts) < 2:
+            return False
+        before, largest = (self.scored[k][1].score for k in self.counts[-2:])
+        return largest < (1 - worthwhile) * before
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The model that the present sums give; leave-one-out looks at the kept rows."""
+        return self.solve(None)
+
+    def solve(self, source: Source | None, progress: Progress | None = None) -> Solution:
+        """Solve, with one more pass over ``source`` where alpha is chosen by leave-one-out."""
+        best = min(self.counts, key=lambda k: self.scored[k][1].score)
+        factor, path = self.scored[best]
+        phi = self.phi if best == self.phi.n_features_out else self.phi.leading(best)
+        if isinstance(self.alpha, str) and self.alpha == "loo":
+            path = self._loo_path(phi, factor, source, progress)
+        alpha, status = factor.resolve(path.best)
+        solution = Solution(
+            phi,
+            factor,
+            path,
+            alpha,
+            path.status if status is Status.OK else status,
+            factor.coef(alpha),
+            {k: p.score for k, (_, p) in self.scored.items()},
+        )
+        self.changed()
+        self.solution = solution
+        return solution
+
+    def _score(self, n_features: int) -> tuple[Factor, Path]:
+        factor = self._factor(n_features)
+        if isinstance(self.alpha, str):
+            return factor, gcv_path(factor)
+        path = gcv_path(factor, np.asarray(self.alpha, np.float64))
+        return factor, path if len(path.alphas) > 1 else replace(path, criterion="given")
+
+    def _factor(self, n_features: int) -> Factor:
+        if self.sums is None and self.sample.seen < n_features:
+            Phi = self.phi.map(self.sample.X)[:, :n_features]
+            Y, weights = self._encode(self.sample), self._weights(self.sample)
+            return Factor.of_rows(Phi, Y, *weights, intercept=self.intercept)
+        m = self.moments
+        m = m if n_features == m.n_features else m.leading(n_features)
+        return Factor.of(m, penalty=self.phi.penalty, intercept=self.intercept)
+
+    def _loo_path(
+        self, phi: FeatureMap, factor: Factor, source: Source | None, progress: Progress | None
+    ) -> Path:
+        alphas = default_alphas(factor)
+
+        def squared_errors(rows: Rows) -> NDArray:
+            weight, unit = self._weights(rows)
+            e = loo_residuals(factor, phi.map(rows.X), self._encode(rows), alphas, unit)
+            w = np.ones(rows.n) if weight is None else weight
+            return np.append(np.einsum("anc,n->a", e**2, w), w.sum())
+
+        source = source or ArraySource(self.sample.X, self.sample.y, self.sample.weight)
+        per_row = 24 * phi.n_features_out + 16 * len(alphas) * self.targets.n_columns
+        totals = reduce(
+            source,
+            squared_errors,
+            operator.iadd,
+            rows=block_rows(per_row, source.n_rows, self.n_jobs),
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        assert totals is not None
+        return Path("loo", alphas, totals[:-1] / totals[-1])
+
+    # -- what follows from a solution ---------------------------------------------------
+
+    @cached_property
+    def held_out(self) -> HeldOut:
+        """Leave-one-out scores of the kept rows."""
+        s, Y = self.solution, self._encode(self.sample)
+        weight, unit = self._weights(self.sample)
+        Phi = s.phi.map(self.sample.X)
+        residuals = loo_residuals(s.factor, Phi, Y, np.array([s.alpha]), unit)[0]
+        w = np.ones(len(Y)) if weight is None else weight
+        return HeldOut(Y - residuals, residuals, _checks.has_targets(self.sample.y), w)
+
+    def predict(self, X: Any, progress: Progress | None = None) -> NDArray:
+        """Return decision values of any number of rows, block by block."""
+        source, solution = ArraySource(X), self.solution
+        scores = stream(
+            source,
+            lambda rows: solution.scores(rows.X),
+            rows=self._block_rows(source),
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        return np.concatenate(list(scores))

@@ -1,0 +1,162 @@
+r"""Distances between rows, dense or CSR, at the cost of one matrix product.
+
+With :math:`a = (x - \mu)/\ell`, :math:`b = (z - \mu)/\ell` and the norms folded into the product
+as two more columns,
+
+.. math:: \lVert a - b\rVert^2 = (a,\ \lVert a\rVert^2,\ 1) \cdot (-2b,\ 1,\ \lVert b\rVert^2),
+
+so that squared distances leave the matrix product ready, and what a kernel does with them runs
+on blocks of rows that are still in the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+
+from kernelm.kernels._blocks import blocks, dot, largest_entry, row_sq_norms, set_diagonal
+
+# Largest rounding error of a squared distance, in squared scales, that a matrix product may make.
+MAX_NOISE = 1e-3
+
+
+def squared_distances(
+    X: Any,
+    Z: Any | None = None,
+    scale: float = 1.0,
+    sign: int = 1,
+    then: Callable[[NDArray], None] | None = None,
+) -> NDArray:
+    """Return ``sign * (distance / scale)**2`` for all pairs, after ``then`` changed each block.
+
+    Never of the wrong sign, exactly zero on the diagonal when ``Z`` is None, and finite for
+    any finite rows: what does not fit the dtype becomes a sixteenth of its largest number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]), scale=2.0)
+    array([[6.25]])
+    """
+    other = X if Z is None else Z
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = _product(X, other, 1.0 / float(scale), sign)
+        if K is None:
+            K = _far(X, other, float(scale), sign)
+    clip = np.maximum if sign > 0 else np.minimum
+    for rows in blocks(*K.shape):
+        block = K[rows]
+        clip(block, 0, out=block)
+        if Z is None:
+            set_diagonal(block, rows, 0)
+        if then is not None:
+            then(block)
+    return K
+
+
+def l1_distances(X: Any, Z: Any | None = None, scale: float = 1.0) -> NDArray:
+    """Return ``sum |x - z| / scale`` for all pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> l1_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]), scale=2.0)
+    array([[3.5]])
+    """
+    from sklearn.metrics.pairwise import manhattan_distances
+
+    other = X if Z is None else Z
+    K = np.empty((X.shape[0], other.shape[0]), X.dtype)
+    if not K.size:
+        return K
+    if issparse(X) or issparse(other):
+        X, other = csr_array(X), csr_array(other)
+    top = float(np.finfo(K.dtype).max) / 16
+    for rows in blocks(*K.shape):
+        with np.errstate(over="ignore"):
+            block = manhattan_distances(X[rows], other) / float(scale)
+        np.minimum(block, top, out=K[rows], casting="same_kind")
+    return K
+
+
+def _product(X: Any, Z: Any, unit: float, sign: int) -> NDArray | None:
+    """Return the distances by a matrix product, or None if rounding would swamp them."""
+    return (_sparse if issparse(X) or issparse(Z) else _dense)(X, Z, unit, sign)
+
+
+def _dense(X: NDArray, Z: NDArray, unit: float, sign: int) -> NDArray | None:
+    """Return the product of the folded rows."""
+    # Rows far from the origin would cancel: measure from the middle of Z instead.
+    centre = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype) if len(Z) else 0
+    A, a = _fold(X, centre, unit)
+    B, b = _fold(Z, centre, unit)
+    if _swamped(a, b):
+        return None
+    A[:, -2], A[:, -1] = a, 1
+    B[:, -2], B[:, -1] = sign, sign * b
+    B[:, :-2] *= -2 * sign
+    return A @ B.T
+
+
+def _fold(X: NDArray, centre: Any, unit: float) -> tuple[NDArray, NDArray]:
+    """Return centred rows in units of the scale, with room for two columns, and their norms."""
+    A = np.empty((X.shape[0], X.shape[1] + 2), X.dtype)
+    norms = np.empty(X.shape[0], X.dtype)
+    for rows in blocks(*X.shape):
+        part = A[rows, :-2]
+        np.subtract(X[rows], centre, out=part)
+        part *= unit
+        norms[rows] = row_sq_norms(part)
+    return A, norms
+
+
+def _sparse(X: Any, Z: Any, unit: float, sign: int) -> NDArray | None:
+    """Return ``sign * (x.x + z.z - 2 x.z)`` in units of the scale."""
+    X, Z = unit * X, unit * Z
+    a, b = row_sq_norms(X), row_sq_norms(Z)
+    if _swamped(a, b):
+        return None
+    K = dot(X, Z)
+    K *= -2 * sign
+    for rows in blocks(*K.shape):
+        K[rows] += sign * a[rows, None]
+        K[rows] += sign * b
+    return K
+
+
+def _swamped(a: NDArray, b: NDArray) -> bool:
+    """Return whether rounding of squared lengths is visible at the scale of the kernel."""
+    longest = max(a.max(initial=0), b.max(initial=0))
+    return not longest * np.finfo(a.dtype).eps < MAX_NOISE
+
+
+def _far(X: Any, Z: Any, scale: float, sign: int) -> NDArray:
+    """Return distances of rows that are many scales long: double precision, then differences."""
+    dtype = X.dtype
+    X, Z = X.astype(np.float64), Z.astype(np.float64)
+    K = _product(X, Z, 1.0 / scale, 1) if dtype != np.float64 else None
+    if K is None:
+        K = _differences(X, Z, scale)
+    return sign * np.minimum(K, float(np.finfo(dtype).max) / 16).astype(dtype)
+
+
+def _differences(X: Any, Z: Any, scale: float) -> NDArray:
+    """Return squared distances that are exact for equal rows and free of overflow."""
+    from scipy.spatial.distance import cdist
+
+    largest = max(largest_entry(X), largest_entry(Z)) or 1.0
+    X, Z = X / largest, Z / largest
+    if issparse(X) or issparse(Z):
+        lengths = row_sq_norms(X)[:, None] + row_sq_norms(Z)
+        K = lengths - 2 * dot(X, Z)
+        # Rounding would be magnified by (largest / scale)²: equal rows must stay equal.
+        K[1e-13 * lengths > K] = 0
+    else:
+        K = cdist(X, Z, "sqeuclidean")
+    ratio = largest / scale
+    K *= min(ratio * ratio, np.finfo(np.float64).max)
+    return K

@@ -1,0 +1,21 @@
+"""Which weights fit best? Sums over rows, one factorisation, every alpha."""
+
+from kernelm.ridge.dual import DualFactor
+from kernelm.ridge.factor import Factor, Weights
+from kernelm.ridge.loo import loo_residuals
+from kernelm.ridge.moments import Moments
+from kernelm.ridge.select import Path, default_alphas, gcv_path, kfold_path
+from kernelm.ridge.status import Status
+
+__all__ = [
+    "DualFactor",
+    "Factor",
+    "Moments",
+    "Path",
+    "Status",
+    "Weights",
+    "default_alphas",
+    "gcv_path",
+    "kfold_path",
+    "loo_residuals",
+]

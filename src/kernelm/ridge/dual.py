@@ -1,0 +1,112 @@
+r"""The same regression seen from the rows: weights on training rows instead of features.
+
+.. math:: f(x) = k(x, X)\, a + b, \qquad a = (K + \alpha I)^{-1} Y
+
+without an intercept this is kernel ridge regression, which is the kernel ELM. One
+eigendecomposition of K serves every alpha, and the leave-one-out residual is
+:math:`(QY)_i / Q_{ii}` with :math:`Q = (K + \alpha I)^{-1}` (the derivation is in
+:mod:`kernelm.ridge.loo`; here :math:`I - H = \alpha Q`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelm import _checks
+from kernelm.ridge.factor import Weights
+from kernelm.ridge.spectrum import EPS, eigh, inverse, noise_floor
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DualFactor:
+    r"""Eigendecomposition of a kernel matrix over weighted rows.
+
+    With weights, :math:`K` is :math:`\sqrt{w_i}\, k_{ij} \sqrt{w_j}`; with an intercept it is
+    the kernel of features centred at their weighted mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, Y = np.array([[0.0], [1.0], [2.0]]), np.array([[0.0], [1.0], [5.0]])
+    >>> dual = DualFactor.of(X @ X.T, Y, intercept=True)
+    >>> dual.loo_residuals(np.array([1e-9])).round(3).ravel()
+    array([ 3. , -1.5,  3. ])
+    """
+
+    values: NDArray  #: eigenvalues λ, at least 0
+    vectors: NDArray  #: eigenvectors U
+    target: NDArray  #: Uᵀ√w(Y − mean)
+    root: NDArray  #: √w
+    share: NDArray  #: w/Σw, or 0 without an intercept
+    K_share: NDArray  #: K·share, needed to undo the centring
+    y_mean: NDArray  #: weighted mean of Y, or 0
+    floor: float  #: smallest alpha that the precision resolves
+
+    @classmethod
+    def of(
+        cls,
+        K: NDArray,
+        Y: NDArray,
+        weight: NDArray | None = None,
+        *,
+        intercept: bool = False,
+    ) -> Self:
+        """Factor a kernel matrix of training rows."""
+        precision = float(np.finfo(K.dtype).eps)
+        K = np.asarray(K, np.float64)
+        _checks.finite_sums(K)
+        w = np.ones(len(K)) if weight is None else np.asarray(weight, np.float64)
+        share = w / w.sum() if intercept else np.zeros(len(K))
+        K_share = K @ share
+        centred = K - K_share[:, None] - K_share + share @ K_share
+        root = np.sqrt(w)
+        values, U = eigh(root[:, None] * centred * root)
+        y_mean = share @ Y
+        return cls(
+            values=values,
+            vectors=U,
+            target=U.T @ (root[:, None] * (Y - y_mean)),
+            root=root,
+            share=share,
+            K_share=K_share,
+            y_mean=y_mean,
+            floor=noise_floor(values, precision),
+        )
+
+    def coef(self, alpha: float) -> Weights:
+        """Return weights a on the rows and the intercept b for one alpha."""
+        a = self.root[:, None] * (self.vectors @ (self._inverse(alpha)[:, None] * self.target))
+        a = a - self.share[:, None] * a.sum(axis=0)
+        return Weights(a, self.y_mean - self.K_share @ a)
+
+    def df(self, alpha: float) -> float:
+        """Return the effective degrees of freedom, the trace of the hat matrix."""
+        return float(self.values @ self._inverse(alpha)) + float(self.share.any())
+
+    def loo_residuals(self, alphas: NDArray, unit: NDArray | None = None) -> NDArray:
+        """Return leave-one-out residuals for every alpha, shape (A, N, C).
+
+        ``unit`` is how much of each row's weight is left out, 1 by default. Rows of weight 0
+        take no part in the fit and have no residual (NaN).
+        """
+        return np.array([self._loo(a, unit) for a in np.atleast_1d(alphas)])
+
+    def _loo(self, alpha: float, unit: NDArray | None) -> NDArray:
+        shrink = self.values * self._inverse(alpha)
+        raw = self.vectors @ ((1.0 - shrink)[:, None] * self.target)
+        weight = self.root**2
+        hat = (self.vectors**2) @ shrink + self.share
+        # Divided by the weights, hat values and residuals are those of rows of weight one.
+        with np.errstate(invalid="ignore", divide="ignore"):
+            hat, e = hat / weight, raw / self.root[:, None]
+        if unit is not None:
+            hat *= unit
+        return e / np.maximum(1.0 - hat, np.sqrt(EPS))[:, None]
+
+    def _inverse(self, alpha: float) -> NDArray:
+        return inverse(self.values, alpha, self.floor)
