@@ -1,8 +1,11 @@
 """What every benchmark prints and measures the same way."""
 
+import gc
 import platform
-import resource
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import scipy
@@ -27,6 +30,25 @@ def timed(fn, *args):
     return time.perf_counter() - start
 
 
-def peak_megabytes():
-    """Return the largest resident memory of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def peak_of(fn, *args):
+    """Return the megabytes that a call adds to resident memory at its peak (Linux only)."""
+    gc.collect()
+    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
+    before = _status("VmRSS")
+    fn(*args)
+    return (_status("VmHWM") - before) / 1024
+
+
+def in_process(script, call):
+    """Evaluate a call of a benchmark script in a process of its own and return the number."""
+    path = Path(script)
+    code = f"import {path.stem} as script; print(script.{call})"
+    out = subprocess.run(
+        [sys.executable, "-c", code], cwd=path.parent, capture_output=True, text=True, check=True
+    )
+    return float(out.stdout)
+
+
+def _status(key):
+    line = next(row for row in Path("/proc/self/status").read_text().splitlines() if key in row)
+    return float(line.split()[1])

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
+from scipy import sparse
 
 from kernelm import kernels as km
+from kernelm.data import ArraySource, Rows
+from kernelm.features import RandomLayer
+from kernelm.features.random import RADIAL
+from kernelm.units import ACTIVATIONS, WEIGHTS
 
 # --- kernels -------------------------------------------------------------------------------------
 
@@ -64,3 +71,86 @@ def rows_for(kernel, n: int = 12, n_features: int = 3, seed: int = 0, dtype=np.f
     X = rng.standard_normal((n, n_features)) * (rng.random((n, n_features)) < 0.8)
     X[:, 0] += 0.1  # zero rows have tests of their own
     return (np.abs(X) if kernel._domain.non_negative else X).astype(dtype)
+
+
+# --- feature maps --------------------------------------------------------------------------------
+
+
+def bump(A):
+    """An activation of a user's own."""
+    return np.exp(-(A**2))
+
+
+#: Every activation with every distribution of the weights, and the other switches.
+LAYERS = [
+    *(
+        RandomLayer(n_units=13, activation=activation, weights=weights, seed=5)
+        for activation, weights in product([*ACTIVATIONS, *RADIAL, bump], [*WEIGHTS, "data"])
+    ),
+    RandomLayer(n_units=13, weight_scale=3.0, seed=1),
+    RandomLayer(n_units=13, direct_links=True, center=False),
+    RandomLayer(n_units=13, activation="rbf", weights="data", direct_links=True, weight_scale=0.5),
+    RandomLayer(n_units=13, activation="fourier", scale_inputs=False),
+    RandomLayer(n_units=40, weights="data", scale_inputs=False),  # more units than rows
+]
+
+
+def inputs(n: int = 30, n_features: int = 9, seed: int = 0, dtype=np.float64):
+    """Rows with zeros, columns of different scales and offsets; a square number of columns."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, n_features)) * (rng.random((n, n_features)) < 0.7)
+    return (X * np.linspace(0.5, 2, n_features) + (np.arange(n_features) % 3 == 0)).astype(dtype)
+
+
+def layer_id(layer) -> str:
+    name = getattr(layer.activation, "__name__", layer.activation)
+    more = [f for f in ("direct_links", "scale_inputs") if getattr(layer, f) != (f[0] == "s")]
+    return "-".join([name, layer.weights, str(layer.n_units), str(layer.weight_scale), *more])
+
+
+# --- regression problems -------------------------------------------------------------------------
+
+
+def regression_rows(n: int = 40, n_features: int = 6, n_outputs: int = 2, seed: int = 0):
+    """Features of nonzero mean, noisy targets, and whole-number weights."""
+    rng = np.random.default_rng(seed)
+    Phi = rng.standard_normal((n, n_features)) + rng.uniform(-1, 1, n_features)
+    Y = Phi @ rng.standard_normal((n_features, n_outputs)) / np.sqrt(n_features) + 1
+    return Phi, Y + rng.standard_normal((n, n_outputs)), rng.integers(1, 4, n).astype(float)
+
+
+# --- sources -------------------------------------------------------------------------------------
+
+
+class OnePass:
+    """Rows that come in order and cannot be counted before: a Source without ``take``."""
+
+    n_rows = None
+
+    def __init__(self, X, y=None, weight=None):
+        self._inner = ArraySource(X, y, weight)
+        self.n_features, self.dtype = self._inner.n_features, self._inner.dtype
+
+    def blocks(self, rows):
+        return self._inner.blocks(rows)
+
+
+def mapped(X, y, weight, folder):
+    np.save(folder / "X.npy", X)
+    return ArraySource(np.load(folder / "X.npy", mmap_mode="r"), y, weight)
+
+
+#: Ways to offer the same rows: functions of X, y, weight and a folder for files.
+SOURCES = {
+    "array": lambda X, y, weight, folder: ArraySource(X, y, weight),
+    "fortran": lambda X, y, weight, folder: ArraySource(np.asfortranarray(X), y, weight),
+    "csr_matrix": lambda X, y, weight, folder: ArraySource(sparse.csr_matrix(X), y, weight),
+    "csr_array": lambda X, y, weight, folder: ArraySource(sparse.csr_array(X), y, weight),
+    "memmap": mapped,
+    "one_pass": lambda X, y, weight, folder: OnePass(X, y, weight),
+}
+
+
+def dense(rows: Rows):
+    """The inputs of a block as a dense array."""
+    return rows.X.toarray() if sparse.issparse(rows.X) else np.asarray(rows.X)

@@ -126,3 +126,112 @@ def arc_cosine_monte_carlo(F, degree, rng, draws):
     lengths = 2 * math.prod(range(d, d + 2 * degree, 2))
     mean, square = H @ H.T / draws, (H**2) @ (H**2).T / draws
     return lengths * mean, lengths * np.sqrt((square - mean**2) / draws)
+
+
+# --- regression ----------------------------------------------------------------------------------
+
+
+def ridge(H, Y, alpha, *, intercept=True, weight=None):
+    """Weighted ridge regression by its normal equations; the intercept is a column of ones."""
+    w = np.ones(len(H)) if weight is None else np.asarray(weight, float)
+    G = np.column_stack([H, np.ones(len(H))]) if intercept else H
+    penalty = alpha * np.eye(G.shape[1])
+    if intercept:
+        penalty[-1, -1] = 0
+    W = np.linalg.solve(G.T @ (w[:, None] * G) + penalty, G.T @ (w[:, None] * Y))
+    return (W[:-1], W[-1]) if intercept else (W, np.zeros(Y.shape[1]))
+
+
+def kernel_ridge(K, y, alpha):
+    """Fitted values of kernel ridge regression."""
+    return K @ np.linalg.solve(K + alpha * np.eye(len(K)), y)
+
+
+def least_squares(H, Y, *, intercept=True, weight=None):
+    """Minimum-norm weighted least squares by the singular value decomposition."""
+    w = np.ones(len(H)) if weight is None else np.asarray(weight, float)
+    zero = np.zeros(len(H))
+    h, y = (w / w.sum() if intercept else zero) @ H, (w / w.sum() if intercept else zero) @ Y
+    root = np.sqrt(w)[:, None]
+    W = np.linalg.lstsq(root * (H - h), root * (Y - y), rcond=1e-10)[0]
+    return W, y - h @ W
+
+
+def generalised_ridge(H, Y, alpha, P, *, intercept=True, weight=None):
+    """Minimise Σ w (y - φW - b)² + α tr(WᵀPW) by its normal equations."""
+    w = np.ones(len(H)) if weight is None else np.asarray(weight, float)
+    G = np.column_stack([H, np.ones(len(H))]) if intercept else H
+    penalty = np.zeros((G.shape[1], G.shape[1]))
+    penalty[: len(P), : len(P)] = alpha * P
+    W = np.linalg.solve(G.T @ (w[:, None] * G) + penalty, G.T @ (w[:, None] * Y))
+    return (W[:-1], W[-1]) if intercept else (W, np.zeros(Y.shape[1]))
+
+
+def hat_matrix(fit, H, weight=None):
+    """The matrix that makes fitted values of targets: the fits to one unit target at a time."""
+    W, b = fit(H, np.eye(len(H)), weight=weight)
+    return H @ W + b
+
+
+def gcv(fit, H, Y, weight=None, n=None):
+    """N·RSS/(N - trace of the hat matrix)²."""
+    w = np.ones(len(H)) if weight is None else np.asarray(weight, float)
+    n, hat = n or len(H), hat_matrix(fit, H, weight)
+    return n * (w @ (Y - hat @ Y) ** 2).sum() / (n - np.trace(hat)) ** 2
+
+
+def leave_one_out(fit, H, Y, weight=None, left_out=None):
+    """Residuals of models that were fitted again with (a part of) one row's weight left out."""
+    w = np.ones(len(H)) if weight is None else np.asarray(weight, float)
+    residuals = np.empty_like(Y, dtype=float)
+    for i in range(len(H)):
+        rest = w.copy()
+        rest[i] -= w[i] if left_out is None else left_out[i]
+        used = rest > 0
+        W, b = fit(H[used], Y[used], weight=rest[used])
+        residuals[i] = Y[i] - H[i] @ W - b
+    return residuals
+
+
+def kfold(fit, H, Y, fold, weight=None):
+    """Mean squared error over folds, each predicted by a model of the others."""
+    w = np.ones(len(H)) if weight is None else np.asarray(weight, float)
+    total = 0.0
+    for k in np.unique(fold):
+        train, test = fold != k, fold == k
+        W, b = fit(H[train], Y[train], weight=w[train])
+        total += (w[test] @ (Y[test] - H[test] @ W - b) ** 2).sum()
+    return total / w.sum()
+
+
+def bordered_kernel_ridge(K, Y, alpha, weight=None):
+    """Kernel ridge regression with a free intercept, as one bordered linear system."""
+    n = len(K)
+    w = np.ones(n) if weight is None else np.asarray(weight, float)
+    border = np.ones((n, 1))
+    A = np.block([[K + alpha * np.diag(1 / w), border], [border.T, np.zeros((1, 1))]])
+    solution = np.linalg.solve(A, np.vstack([Y, np.zeros((1, Y.shape[1]))]))
+    return solution[:-1], solution[-1]
+
+
+# --- hidden units --------------------------------------------------------------------------------
+
+ACTIVATIONS = {
+    "tanh": math.tanh,
+    "sigmoid": lambda a: 1 / (1 + math.exp(-a)),
+    "erf": math.erf,
+    "relu": lambda a: max(a, 0.0),
+    "sign": lambda a: float((a > 0) - (a < 0)),
+    "hardlim": lambda a: float(a >= 0),
+    "sine": math.sin,
+    "fourier": math.sin,
+    "identity": lambda a: a,
+}
+
+
+def standardised(X, weight=None):
+    """Columns of zero mean and unit variance, then divided by √D: rows of unit length (rms)."""
+    w = np.ones(len(X)) if weight is None else np.asarray(weight, float)
+    mean = np.average(X, axis=0, weights=w)
+    std = np.sqrt(np.average((X - mean) ** 2, axis=0, weights=w))
+    return (X - mean) / std / math.sqrt(X.shape[1])

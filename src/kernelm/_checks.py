@@ -50,9 +50,9 @@ def one_of(value: Any, name: str, allowed: Iterable[Any]) -> Any:
 
 
 def _is_number(value: Any) -> bool:
-    return (
-        isinstance(value, numbers.Real) and not isinstance(value, bool) and bool(np.isfinite(value))
-    )
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return False
+    return bool(np.isfinite(float(value)))
 
 
 def same_shape(array: np.ndarray, like: np.ndarray, name: str) -> None:
@@ -315,3 +315,18 @@ def class_weight_keys(class_weight: Any, labels: np.ndarray) -> None:
         raise ValueError(f"class_weight names classes that y does not hold: {unknown}")
     for key, value in class_weight.items():
         non_negative(value, f"class_weight[{key!r}]")
+
+
+def outputs(y: np.ndarray, expected: int) -> None:
+    """Raise if targets have another number of columns than the model."""
+    n = 1 if y.ndim == 1 else y.shape[1]
+    if n != expected:
+        raise ValueError(
+            f"y has {n} outputs, but the model was fitted with {expected}; pass the same columns"
+        )
+
+
+def several_folds(n_folds: int) -> None:
+    """Raise if there is nothing to validate on."""
+    if n_folds < 2:
+        raise ValueError(f"folds must hold the moments of at least 2 folds, got {n_folds}")

@@ -1,5 +1,6 @@
 """Where do rows come from, and who adds them up?"""
 
+from kernelm.data.datasets import Dataset, load
 from kernelm.data.progress import Progress
 from kernelm.data.reduce import block_rows, effective_jobs, reduce, stream
 from kernelm.data.sample import Sample
@@ -7,12 +8,14 @@ from kernelm.data.source import ArraySource, Rows, Source
 
 __all__ = [
     "ArraySource",
+    "Dataset",
     "Progress",
     "Rows",
     "Sample",
     "Source",
     "block_rows",
     "effective_jobs",
+    "load",
     "reduce",
     "stream",
 ]

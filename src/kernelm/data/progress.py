@@ -38,6 +38,7 @@ class Progress:
         self.rows = 0
         self._file = file or sys.stderr
         self._every = every
+        self._width = 0
         self._start = self._shown = time.perf_counter()
 
     def __enter__(self) -> Self:
@@ -66,5 +67,7 @@ class Progress:
         line = f"\r{self.label}: {self.rows:,}{of} rows, {speed:,.0f} rows/s, {seconds:.1f} s"
         if self.total and 0 < self.rows < self.total:
             line += f", {(self.total - self.rows) / speed:.1f} s left"
-        self._file.write(f"{line:<78}{end}")
+        # Spaces over what a longer line before this one has left.
+        self._file.write(f"{line:<{self._width}}{end}")
+        self._width = len(line)
         self._file.flush()

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import lru_cache
 from itertools import chain, islice
-from typing import Any, TypeVar
+from threading import Lock
+from typing import Any, TypeVar, final
 
 from threadpoolctl import ThreadpoolController
 
@@ -23,7 +25,7 @@ from kernelm.data.source import Rows, Source
 
 T = TypeVar("T")
 
-MAX_ROWS = 16_384
+MAX_ROWS = 8192
 MIN_ROWS = 64
 
 
@@ -113,7 +115,7 @@ def reduce(
 def _pooled(work: Callable[[Any], T], tasks: Iterator[Any], workers: int) -> Iterator[T]:
     """Run tasks on threads with one BLAS thread each; at most workers + 1 are in flight."""
     with (
-        _blas().limit(limits=1, user_api="blas"),
+        _single_threaded_blas,
         ThreadPoolExecutor(workers, thread_name_prefix="kernelm") as pool,
     ):
         waiting: deque[Future[T]] = deque()
@@ -127,6 +129,35 @@ def _pooled(work: Callable[[Any], T], tasks: Iterator[Any], workers: int) -> Ite
         finally:  # an error or an interrupt: do not start what is still queued
             for future in waiting:
                 future.cancel()
+
+
+@final
+class _SingleThreadedBlas:
+    """One BLAS thread as long as anyone needs it; the last to leave restores the others.
+
+    The limit holds for the process: passes that overlap must not take each other's limit for
+    the original one.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._users = 0
+        self._limits = ExitStack()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self._users:
+                self._limits.enter_context(_blas().limit(limits=1, user_api="blas"))
+            self._users += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                self._limits.close()
+
+
+_single_threaded_blas = _SingleThreadedBlas()
 
 
 @lru_cache(maxsize=1)

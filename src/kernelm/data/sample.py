@@ -7,6 +7,7 @@ two samples merge into the sample of both.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Self, final
 
@@ -14,13 +15,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelm import _checks
 from kernelm.data.reduce import reduce
 from kernelm.data.source import Rows, Source
 
+_CHUNK = 65_536
+
 
 def priorities(start: int, stop: int, seed: int) -> NDArray:
+    """Return the priorities of consecutive positions."""
+    return _hash(np.arange(start, stop), seed)
+
+
+def _hash(positions: NDArray, seed: int) -> NDArray:
     """Return a uniform 64-bit hash of each position (splitmix64 finaliser)."""
-    z = np.arange(start, stop, dtype=np.uint64)
+    z = positions.astype(np.uint64)
     z += np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % 2**64)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -55,10 +64,11 @@ class Sample:
         """Sample a source: by jumping where it can, else in one pass."""
         take = getattr(source, "take", None)
         if take is not None and source.n_rows is not None:
-            priority = priorities(0, source.n_rows, seed)
-            kept = _lowest(priority, capacity)
+            kept = _positions(source.n_rows, capacity, seed)
             rows = take(kept)
-            return cls(capacity, seed, source.n_rows, rows.X, rows.y, rows.weight, priority[kept])
+            return cls(
+                capacity, seed, source.n_rows, rows.X, rows.y, rows.weight, _hash(kept, seed)
+            )
 
         def offer(rows: Rows) -> Self:
             part = cls(capacity, seed)
@@ -95,15 +105,14 @@ class Sample:
 
     def drop(self, X: Any, y: NDArray) -> None:
         """Forget rows: each given row takes one equal row away, if it is here."""
-        gone = _row_keys(X, y)
-        counts = {key: gone.count(key) for key in set(gone)}
+        counts = Counter(_row_keys(X, y))
+        self.seen -= counts.total()
         kept = []
         for i, key in enumerate(_row_keys(self.X, self.y)):
-            if counts.get(key, 0) > 0:
+            if counts[key] > 0:
                 counts[key] -= 1
             else:
                 kept.append(i)
-        self.seen -= len(gone)
         self._keep(np.array(kept, dtype=np.intp))
 
     def _merged(self, other: Self) -> Self:
@@ -112,19 +121,21 @@ class Sample:
 
     def _take(self, other: Self) -> None:
         self.seen += other.seen
+        if other.X is None:
+            return
         if self.X is None:
             self.X, self.y, self.weight = other.X, other.y, other.weight
             self.priority = other.priority
-            return
-        self.X = (
-            sparse.vstack([self.X, other.X], format="csr")
-            if sparse.issparse(self.X)
-            else np.concatenate([self.X, other.X])
-        )
-        self.weight = _joined_weights(self, other)
-        if self.y is not None:
-            self.y = np.concatenate([self.y, other.y])  # type: ignore[list-item]
-        self.priority = np.concatenate([self.priority, other.priority])
+        else:
+            self.weight = _joined_weights(self, other)
+            if self.y is not None:
+                self.y = np.concatenate([self.y, _checks.has_targets(other.y)])
+            self.X = (
+                sparse.vstack([self.X, other.X], format="csr")
+                if sparse.issparse(self.X)
+                else np.concatenate([self.X, other.X])
+            )
+            self.priority = np.concatenate([self.priority, other.priority])
         if len(self.priority) > self.capacity:
             self._keep(_lowest(self.priority, self.capacity))
 
@@ -133,6 +144,15 @@ class Sample:
         self.y = None if self.y is None else self.y[kept]
         self.weight = None if self.weight is None else self.weight[kept]
         self.priority = self.priority[kept]
+
+
+def _positions(n_rows: int, capacity: int, seed: int) -> NDArray:
+    """Return the positions of lowest priority, looking at a bounded number at a time."""
+    kept = np.empty(0, np.int64)
+    for start in range(0, n_rows, _CHUNK):
+        kept = np.concatenate([kept, np.arange(start, min(start + _CHUNK, n_rows))])
+        kept = kept[_lowest(_hash(kept, seed), capacity)]
+    return kept
 
 
 def _lowest(priority: NDArray, capacity: int) -> NDArray:

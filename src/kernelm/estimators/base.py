@@ -25,9 +25,6 @@ from kernelm.estimators.targets import Targets
 from kernelm.features import FeatureMap
 from kernelm.ridge import Path, Status
 
-#: A larger layer must lower the criterion by this much to be worth another pass.
-WORTHWHILE = 0.01
-
 
 class MomentEstimator(BaseEstimator, ABC):
     """Fit by sums: freeze a feature map, add up moments, solve."""
@@ -60,7 +57,9 @@ class MomentEstimator(BaseEstimator, ABC):
         """Return valid targets."""
 
     @abstractmethod
-    def _coding(self, source: Source, classes: Any) -> tuple[Targets, NDArray | None]:
+    def _coding(
+        self, source: Source, sample: Sample, classes: Any
+    ) -> tuple[Targets, NDArray | None]:
         """Return the coding of the targets, and class weights."""
 
     def _announce(self, classes: Any) -> None:
@@ -96,7 +95,8 @@ class MomentEstimator(BaseEstimator, ABC):
         classes : array-like, optional
             All classes, where they are known; it saves a pass over the rows.
         """
-        self.__dict__.pop("feature_names_in_", None)
+        if hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
         self.n_features_in_ = source.n_features
         return self._fit(source, classes)
 
@@ -184,11 +184,15 @@ class MomentEstimator(BaseEstimator, ABC):
         machine = self._prepare(source, classes)
         self._learn(machine, source)
         for counts in self._feature_counts(source.n_features, source.n_rows)[1:]:
-            if not machine.gains(WORTHWHILE):
+            if not machine.gains:
                 break
             phi = self._freeze_map(machine.sample, counts[-1], self.seed_)
-            machine = machine.with_map(phi, counts)
-            self._learn(machine, source)
+            larger = machine.with_map(phi, counts)
+            self._learn(larger, source)
+            if not larger.gains:
+                machine.elsewhere = larger.units_path
+                break
+            machine = larger
         with self._progress("leave-one-out", source) as progress:
             machine.solve(source, progress)
         self.machine_ = machine
@@ -198,9 +202,9 @@ class MomentEstimator(BaseEstimator, ABC):
         """Freeze a feature map on a sample of the source."""
         self._check_parameters()
         _checks.has_rows(source.n_rows)
-        coding, class_weight = self._coding(source, classes)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         sample = Sample.of(source, SAMPLE_ROWS, self.seed_)
+        coding, class_weight = self._coding(source, sample, classes)
         counts = self._feature_counts(source.n_features, None if streaming else source.n_rows)[0]
         return Machine(
             self._freeze_map(sample, counts[-1], self.seed_),
@@ -275,17 +279,6 @@ class MomentEstimator(BaseEstimator, ABC):
         """Effective degrees of freedom, the trace of the hat matrix."""
         solution = self._fitted().solution
         return solution.factor.df(solution.alpha)
-
-    @property
-    def coef_(self) -> NDArray:
-        """Output weights, one column an output (one-dimensional for a single output)."""
-        coef = self._fitted().solution.weights.coef
-        return coef[:, 0] if coef.shape[1] == 1 else coef
-
-    @property
-    def intercept_(self) -> NDArray:
-        """Intercepts, one an output."""
-        return self._fitted().solution.weights.intercept
 
     def _fitted(self) -> Machine:
         # AttributeError, so that hasattr() says no before fit.

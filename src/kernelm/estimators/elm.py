@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, final
 
 from numpy.typing import NDArray
@@ -83,9 +82,8 @@ class _HiddenLayerMachine(MomentEstimator):
         sizes = [linked + n for n in sizes]
         if n_rows is None:  # rows come once: one pass with all sizes nested in it
             return [tuple(sizes)]
-        first = sizes[: sizes.index(linked + min(_FIRST_PASS, top)) + 1]
-        later = sizes[len(first) - 1 :]
-        return [tuple(first), *pairwise(later)]
+        nested = sizes.index(linked + min(_FIRST_PASS, top)) + 1
+        return [tuple(sizes[:nested]), *((n,) for n in sizes[nested:])]
 
     @property
     def n_hidden_(self) -> int:
@@ -96,7 +94,7 @@ class _HiddenLayerMachine(MomentEstimator):
 
     @property
     def units_path_(self) -> dict[int, float]:
-        """GCV for each number of units compared in the last pass."""
+        """GCV for each number of units that was tried."""
         linked = self.n_features_in_ if self.direct_links else 0
         return {k - linked: v for k, v in self._fitted().solution.units_path.items()}
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from kernelm import _checks
 from kernelm.data import ArraySource, Progress, Rows, Sample, Source, block_rows, reduce, stream
-from kernelm.estimators.targets import Classes, Targets
+from kernelm.estimators.calibration import Link, fit_link
+from kernelm.estimators.targets import Classes, ManyClasses, Targets
 from kernelm.features import FeatureMap
 from kernelm.ridge import (
     Factor,
@@ -31,6 +32,9 @@ from kernelm.ridge import (
 
 #: Rows kept for freezing the map, leave-one-out scores, calibration and intervals.
 SAMPLE_ROWS = 4096
+
+#: A larger layer must lower the criterion by this share to be preferred.
+WORTHWHILE = 0.01
 
 
 @final
@@ -67,6 +71,14 @@ class HeldOut:
     residuals: NDArray  #: target minus that, (n, C)
     y: NDArray  #: targets as they came
     weight: NDArray  #: row weights
+    targets: Targets
+
+    @cached_property
+    def links(self) -> list[Link]:
+        """What turns scores into probabilities, one for each output of classes."""
+        assert isinstance(self.targets, Classes | ManyClasses)
+        outputs = self.targets.each(self.scores, self.y)
+        return [fit_link(scores, index, self.weight) for scores, index in outputs]
 
 
 @final
@@ -83,10 +95,11 @@ class Machine:
     class_weight: NDArray | None = None
     n_jobs: int | None = None
     sums: Moments | None = None  #: None while the sample holds all rows, and they are few
+    elsewhere: dict[int, float] = field(default_factory=dict)  #: criterion of other layers
 
     def with_map(self, phi: FeatureMap, counts: tuple[int, ...]) -> Machine:
         """Return a machine with another map that has learned nothing yet."""
-        return replace(self, phi=phi, counts=counts, sums=None)
+        return replace(self, phi=phi, counts=counts, sums=None, elsewhere=self.units_path)
 
     # -- sums ---------------------------------------------------------------------------
 
@@ -106,8 +119,10 @@ class Machine:
 
     def merge(self, other: Machine) -> None:
         """Add the sums and the sample of another machine."""
-        _checks.same_targets(self.targets, other.targets)
-        self.sums = self.moments + other.moments
+        theirs = other.moments
+        if other.targets != self.targets:
+            theirs = theirs.retarget(*other.targets.recode(self.targets))
+        self.sums = self.moments + theirs
         self.sample.merge(other.sample)
         self.changed()
 
@@ -117,7 +132,7 @@ class Machine:
         left = before - self._total(source)
         _checks.were_learned(left.rows, np.diagonal(left.gram), np.diagonal(before.gram))
         self.sums = left
-        self.sample.drop(source.X, source.y)
+        self.sample.drop(source.X, _checks.has_targets(source.y))
         self.changed()
 
     def empty(self) -> None:
@@ -130,7 +145,6 @@ class Machine:
 
     def widen(self, targets: Classes) -> None:
         """Learn that there are more classes than were known so far."""
-        assert isinstance(self.targets, Classes)
         self.sums = self.moments.retarget(*self.targets.recode(targets))
         self.targets = targets
         self.changed()
@@ -198,12 +212,17 @@ class Machine:
         """Factor and GCV path for each number of leading features."""
         return {k: self._score(k) for k in self.counts}
 
-    def gains(self, worthwhile: float) -> bool:
-        """Whether the largest layer is better than the one before it by that share."""
-        if len(self.counts) < 2:
-            return False
-        before, largest = (self.scored[k][1].score for k in self.counts[-2:])
-        return largest < (1 - worthwhile) * before
+    @property
+    def units_path(self) -> dict[int, float]:
+        """Criterion for every number of features that was tried."""
+        path = self.elsewhere | {k: p.score for k, (_, p) in self.scored.items()}
+        return dict(sorted(path.items()))
+
+    @property
+    def gains(self) -> bool:
+        """Whether the largest layer is worth more than the one before it."""
+        *_, before, largest = [np.inf, *self.units_path.values()]
+        return largest < (1 - WORTHWHILE) * before
 
     @cached_property
     def solution(self) -> Solution:
@@ -212,7 +231,8 @@ class Machine:
 
     def solve(self, source: Source | None, progress: Progress | None = None) -> Solution:
         """Solve, with one more pass over ``source`` where alpha is chosen by leave-one-out."""
-        best = min(self.counts, key=lambda k: self.scored[k][1].score)
+        least = min(path.score for _, path in self.scored.values())
+        best = next(k for k, (_, p) in self.scored.items() if (1 - WORTHWHILE) * p.score <= least)
         factor, path = self.scored[best]
         phi = self.phi if best == self.phi.n_features_out else self.phi.leading(best)
         if isinstance(self.alpha, str) and self.alpha == "loo":
@@ -225,7 +245,7 @@ class Machine:
             alpha,
             path.status if status is Status.OK else status,
             factor.coef(alpha),
-            {k: p.score for k, (_, p) in self.scored.items()},
+            self.units_path,
         )
         self.changed()
         self.solution = solution
@@ -281,7 +301,8 @@ class Machine:
         Phi = s.phi.map(self.sample.X)
         residuals = loo_residuals(s.factor, Phi, Y, np.array([s.alpha]), unit)[0]
         w = np.ones(len(Y)) if weight is None else weight
-        return HeldOut(Y - residuals, residuals, _checks.has_targets(self.sample.y), w)
+        y = _checks.has_targets(self.sample.y)
+        return HeldOut(Y - residuals, residuals, y, w, self.targets)
 
     def predict(self, X: Any, progress: Progress | None = None) -> NDArray:
         """Return decision values of any number of rows, block by block."""

@@ -13,11 +13,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from kernelm import _checks
-from kernelm.data import Rows, Source, reduce
+from kernelm.data import Rows, Sample, Source, reduce
 from kernelm.estimators.base import MomentEstimator
-from kernelm.estimators.calibration import fit_sharpness, probabilities
+from kernelm.estimators.calibration import probabilities
 from kernelm.estimators.machine import HeldOut
 from kernelm.estimators.targets import Classes, ManyClasses, Targets, Values
+from kernelm.ridge import observations
 
 Counts = dict[Any, float]
 
@@ -59,9 +60,9 @@ class MomentRegressor(RegressorMixin, MomentEstimator, ABC):
         """
         _checks.between(coverage, "coverage", 0, 1)
         scores = self._scores(X)
-        low, high = _quantiles(self.machine_.held_out, coverage)
-        bounds = np.stack([scores + low, scores + high], axis=-1).astype(scores.dtype)
-        return bounds[:, 0] if self._values.is_flat else bounds
+        decode = self._values.decode
+        bounds = [decode(scores + q) for q in _quantiles(self.machine_.held_out, coverage)]
+        return np.stack(bounds, axis=-1).astype(scores.dtype)
 
     @property
     def loo_score_(self) -> float:
@@ -69,6 +70,18 @@ class MomentRegressor(RegressorMixin, MomentEstimator, ABC):
         held_out = self._fitted().held_out
         truth = held_out.scores + held_out.residuals
         return float(r2_score(truth, held_out.scores, sample_weight=held_out.weight))
+
+    @property
+    def coef_(self) -> NDArray:
+        """Output weights in the units of y: one column an output (flat for a flat y)."""
+        coef = self._fitted().solution.weights.coef * np.asarray(self._values.scale)
+        return coef[:, 0] if self._values.is_flat else coef
+
+    @property
+    def intercept_(self) -> Any:
+        """Intercept in the units of y, one an output."""
+        b = self._values.decode(self._fitted().solution.weights.intercept[None, :])[0]
+        return float(b) if self._values.is_flat else b
 
     @property
     def _values(self) -> Values:
@@ -79,9 +92,9 @@ class MomentRegressor(RegressorMixin, MomentEstimator, ABC):
     def _check_y(self, y: Any) -> NDArray:
         return _checks.real_targets(y)
 
-    def _coding(self, source: Source, classes: Any) -> tuple[Targets, None]:
-        y = next(source.blocks(1))().y
-        return Values.of(_checks.has_targets(y)), None
+    def _coding(self, source: Source, sample: Sample, classes: Any) -> tuple[Targets, None]:
+        y = _checks.has_targets(sample.y)
+        return Values.of(y, sample.weight, center=self.fit_intercept), None
 
 
 class MomentClassifier(ClassifierMixin, MomentEstimator, ABC):
@@ -113,22 +126,26 @@ class MomentClassifier(ClassifierMixin, MomentEstimator, ABC):
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes), or a list of them for several outputs
+        ndarray of shape (n_samples, n_classes)
+            For several outputs a list of them, or, where each is a yes or no (multilabel), an
+            array (n_samples, n_outputs) of the probabilities of yes.
         """
         scores = self._scores(X)
-        classes, sharpness = self._classes, self._sharpness
+        classes, links = self._classes, self.machine_.held_out.links
         if isinstance(classes, Classes):
-            return probabilities(scores, sharpness[0])
-        return [probabilities(s, a) for s, a in zip(classes.split(scores), sharpness, strict=True)]
+            return probabilities(scores, links[0])
+        P = [probabilities(s, a) for s, a in zip(classes.split(scores), links, strict=True)]
+        return np.stack([p[:, 1] for p in P], axis=1) if classes.is_multilabel else P
 
     @property
     def classes_(self) -> Any:
-        """Class labels, a list of them for several outputs."""
+        """Class labels; for several outputs a list of them (multilabel: the two of all)."""
         self._fitted()
         classes = self._classes
         if isinstance(classes, Classes):
             return classes.labels
-        return [part.labels for part in classes.parts]
+        labels = [part.labels for part in classes.parts]
+        return labels[0] if classes.is_multilabel else labels
 
     @property
     def loo_score_(self) -> float:
@@ -139,20 +156,20 @@ class MomentClassifier(ClassifierMixin, MomentEstimator, ABC):
         return float(np.average(right, weights=held_out.weight))
 
     @property
+    def coef_(self) -> NDArray:
+        """Output weights, one column a class (one column for two classes)."""
+        return self._fitted().solution.weights.coef
+
+    @property
+    def intercept_(self) -> NDArray:
+        """Intercepts, one a column of ``coef_``."""
+        return self._fitted().solution.weights.intercept
+
+    @property
     def _classes(self) -> Classes | ManyClasses:
         targets = self.machine_.targets
         assert isinstance(targets, Classes | ManyClasses)
         return targets
-
-    @property
-    def _sharpness(self) -> list[float]:
-        held_out, classes = self.machine_.held_out, self._classes
-        if isinstance(classes, Classes):
-            parts = [(classes, held_out.scores, held_out.y)]
-        else:
-            scores = classes.split(held_out.scores)
-            parts = list(zip(classes.parts, scores, held_out.y.T, strict=True))
-        return [fit_sharpness(s, c.index(y), held_out.weight) for c, s, y in parts]
 
     def _check_y(self, y: Any) -> NDArray:
         check_classification_targets(y)
@@ -175,18 +192,21 @@ class MomentClassifier(ClassifierMixin, MomentEstimator, ABC):
         if len(union) > len(mine.labels):
             self.machine_.widen(Classes(union))
 
-    def _coding(self, source: Source, classes: Any) -> tuple[Targets, NDArray | None]:
+    def _coding(
+        self, source: Source, sample: Sample, classes: Any
+    ) -> tuple[Targets, NDArray | None]:
         balanced = isinstance(self.class_weight, str)
         if classes is not None and not balanced:
             coding: Targets = Classes(_checks.at_least_two_classes(np.unique(classes)))
             counts = None
         else:
             counts = _count_labels(source)
-            labels = [np.array(sorted(c)) for c in counts]
+            labels = [_sorted_labels(c, _checks.has_targets(sample.y).dtype) for c in counts]
             if classes is not None:
                 labels = [np.union1d(labels[0], classes)]
             parts = tuple(Classes(_checks.at_least_two_classes(v)) for v in labels)
-            coding = parts[0] if _is_flat(source) else ManyClasses(parts)
+            flat = np.ndim(_checks.has_targets(sample.y)) == 1
+            coding = parts[0] if flat else ManyClasses(parts)
         if self.class_weight is None:
             return coding, None
         _checks.one_output(isinstance(coding, Classes))
@@ -200,23 +220,24 @@ class MomentClassifier(ClassifierMixin, MomentEstimator, ABC):
 
 
 def _quantiles(held_out: HeldOut, coverage: float) -> tuple[NDArray, NDArray]:
-    """Return lower and upper residual quantiles, output by output."""
+    """Return lower and upper residual quantiles, output by output.
+
+    Conformal: of n residuals and the unknown one of a new row, the k-th smallest of n + 1 is
+    taken, rounding outwards. Weights are repeated residuals.
+    """
     counted = held_out.weight > 0
     e, w = held_out.residuals[counted], held_out.weight[counted]
+    n = observations(w)
     order = np.argsort(e, axis=0)
-    sorted_e = np.take_along_axis(e, order, axis=0)
-    # One more row, the new one, shares the mass: conformal quantiles.
-    mass = np.cumsum(w[order], axis=0) / (w.sum() + w.mean())
-    tail = (1 - coverage) / 2
-    n = len(e)
-    first = np.clip((mass <= tail).sum(axis=0) - 1, 0, n - 1)
-    last = np.clip((mass < 1 - tail).sum(axis=0), 0, n - 1)
-    columns = np.arange(e.shape[1])
-    return sorted_e[first, columns], sorted_e[last, columns]
+    ranks = np.cumsum(w[order], axis=0) * (n / w.sum())
+    tail = (1 - coverage) / 2 * (n + 1)
 
+    def at(rank: float) -> NDArray:
+        column = np.arange(e.shape[1])
+        k = np.minimum((ranks < rank - 1e-6).sum(axis=0), len(e) - 1)
+        return e[order[k, column], column]
 
-def _is_flat(source: Source) -> bool:
-    return np.ndim(_checks.has_targets(next(source.blocks(1))().y)) == 1
+    return at(np.floor(tail + 1e-9)), at(np.ceil(n + 1 - tail - 1e-9))
 
 
 def _count_labels(source: Source) -> list[Counts]:
@@ -238,6 +259,11 @@ def _count_labels(source: Source) -> list[Counts]:
         return a
 
     return reduce(source, count, add, rows=65_536, n_jobs=1) or []
+
+
+def _sorted_labels(counts: Counts, dtype: np.dtype) -> NDArray:
+    # Strings of other blocks may be longer than the dtype of this one.
+    return np.array(sorted(counts), dtype=None if dtype.kind in "US" else dtype)
 
 
 def _class_weights(class_weight: Any, labels: NDArray, counts: list[Counts] | None) -> NDArray:

@@ -18,12 +18,13 @@ from scipy import sparse
 
 from kernelm import _checks
 from kernelm.features.base import fingerprint
-from kernelm.features.scaling import InputScaler
+from kernelm.features.scaling import InputScaler, counted
 from kernelm.kernels import Gaussian
 from kernelm.kernels.distances import squared_distances
 from kernelm.units import ACTIVATIONS, WEIGHTS, activate, draw
 
 _CENTRES = 2  # stream of the seed, beside those of weights and biases
+_WIDTH_ROWS = 1000  # enough for a mean distance
 _CACHE_BYTES = 2**20  # half of a common L2 cache
 
 
@@ -65,7 +66,8 @@ class RandomLayer:
     direct_links : bool
         Pass the inputs on as features too.
     scale_inputs : bool
-        Scale inputs by what the sample shows. Off, the map depends on the seed alone.
+        Scale inputs by what the sample shows. Off, projections depend on the seed alone
+        (centre units and weights="data" still look at the sample).
     center : bool
         Subtract the mean of each feature over the sample. With an intercept the model is the
         same, and sums in float32 keep their digits.
@@ -96,21 +98,28 @@ class RandomLayer:
             _checks.one_of(self.activation, "activation", [*ACTIVATIONS, *RADIAL])
         _checks.one_of(self.weights, "weights", [*WEIGHTS, "data"])
         _checks.positive(self.weight_scale, "weight_scale")
+        _checks.integer(self.seed, "seed", low=0)
+
+    @property
+    def is_radial(self) -> bool:
+        """Whether units look at the distance to a centre."""
+        return isinstance(self.activation, str) and self.activation in RADIAL
 
     def freeze(self, X: Any, weight: NDArray | None = None) -> HiddenLayer:
         """Freeze everything that depends on data from a sample of rows."""
+        X, weight = counted(X, weight)
         scaler = (
             InputScaler.fit(X, weight) if self.scale_inputs else InputScaler.identity(X.shape[1])
         )
         S = scaler.transform(X)
-        centres = self._centres(S)
-        layer = HiddenLayer(self, scaler, centres, self._width(S, centres))
+        centres = self._centres(S, weight)
+        layer = HiddenLayer(self, scaler, centres, self._width(S, weight, centres))
         if self.center and self.scale_inputs:
             offset = np.average(layer.map(X).astype(np.float64), axis=0, weights=weight)
             layer = replace(layer, offset=offset)
         return layer
 
-    def _centres(self, S: Any) -> NDArray | None:
+    def _centres(self, S: Any, weight: NDArray | None) -> NDArray | None:
         """Return data rows to be used as weights, or random centres of radial units."""
         if self.weights == "data":
             rng = np.random.default_rng([self.seed, _CENTRES])
@@ -118,19 +127,26 @@ class RandomLayer:
             order = np.concatenate([rng.permutation(n) for _ in range(-(-self.n_units // n))])
             rows = S[order[: self.n_units]]
             return np.asarray(rows.toarray() if sparse.issparse(rows) else rows, np.float64)
-        if self.activation in RADIAL:
+        if self.is_radial:
             # Random centres spread like the data they shall be near to.
-            length = np.sqrt(np.mean(_squared_lengths(S)) / S.shape[1]) or 1.0
+            squared = np.average(_squared_lengths(S), weights=weight)
+            length = np.sqrt(squared / S.shape[1]) or 1.0
             W, _ = draw(S.shape[1], self.n_units, weights=self.weights, seed=self.seed)
             return W.T * length
         return None
 
-    def _width(self, S: Any, centres: NDArray | None) -> float:
+    def _width(self, S: Any, weight: NDArray | None, centres: NDArray | None) -> float:
         """Return the width of radial units: the mean distance of the rows to the centres."""
-        if self.activation not in RADIAL or centres is None:
+        if not self.is_radial or centres is None:
             return 1.0
-        d2 = squared_distances(S[:1000], centres.astype(S.dtype))
-        return self.weight_scale * (float(np.sqrt(d2).mean()) or 1.0)
+        # Rows from all over the sample: files are often sorted.
+        some = slice(None, None, max(1, S.shape[0] // _WIDTH_ROWS))
+        distances = np.sqrt(squared_distances(S[some], centres.astype(S.dtype)))
+        mean = np.average(
+            distances.mean(axis=1, dtype=np.float64),
+            weights=None if weight is None else weight[some],
+        )
+        return float(self.weight_scale * (mean or 1.0))
 
 
 @final
@@ -174,8 +190,17 @@ class HiddenLayer:
     @cached_property
     def fingerprint(self) -> str:
         """Digest of the parameters and of what was frozen."""
-        frozen = (self.scaler.mean, self.scaler.scale, self.centres, self.width, self.offset)
-        return fingerprint([self.spec, *frozen])
+        s = self.spec
+        return fingerprint(
+            [
+                _description(s.activation, s.n_units),
+                s.weights,
+                # As plain numbers: np.int64(3) and 3 make the same layer.
+                *(int(s.n_units), int(s.seed), float(s.weight_scale)),
+                *(bool(s.direct_links), bool(s.scale_inputs), bool(s.center)),
+                *(self.scaler.mean, self.scaler.scale, self.centres, self.width, self.offset),
+            ]
+        )
 
     def leading(self, n_features: int) -> Self:
         """Return the layer of the first units (inputs that are linked come before them)."""
@@ -203,7 +228,7 @@ class HiddenLayer:
         units = Phi[:, self.n_linked :]
         if self.n_linked:
             Phi[:, : self.n_linked] = S.toarray() if sparse.issparse(S) else S
-        if self.spec.activation in RADIAL:
+        if self.spec.is_radial:
             units[:] = RADIAL[self.spec.activation](S, self._weights(S.dtype)[0], self.width)
         else:
             W, b = self._weights(S.dtype)
@@ -227,7 +252,7 @@ class HiddenLayer:
 
     def _draw(self, dtype: Any) -> tuple[NDArray, NDArray]:
         spec = self.spec
-        if spec.activation in RADIAL and self.centres is not None:
+        if spec.is_radial and self.centres is not None:
             return self.centres.astype(dtype), np.empty(0)
         W, b = draw(
             self.n_features_in,
@@ -240,12 +265,26 @@ class HiddenLayer:
         )
         if self.centres is not None:
             # Directions of data rows with the length that normal weights have.
-            length = np.sqrt(_squared_lengths(self.centres))[:, None]
-            unit = self.centres / np.where(length > 0, length, 1.0)
+            rows = self.centres
+            if spec.activation == "fourier":  # a pair shares its direction
+                rows = rows[np.arange(spec.n_units) // 2]
+            length = np.sqrt(_squared_lengths(rows))[:, None]
+            unit = rows / np.where(length > 0, length, 1.0)
             W = np.ascontiguousarray(
                 (spec.weight_scale * np.sqrt(self.n_features_in) * unit).T, dtype=dtype
             )
         return W, b
+
+
+def _description(activation: str | Callable[[NDArray], NDArray], n_units: int) -> Any:
+    """Return what names an activation: a function is known by what it does to some numbers.
+
+    Its own name would do for few functions only, and its address changes with the process.
+    """
+    if isinstance(activation, str):
+        return activation
+    values = activate(np.linspace(-3.0, 3.0, n_units)[None], activation)
+    return values.astype(np.float32)  # so that another machine's last digit does not matter
 
 
 def _squared_lengths(S: Any) -> NDArray:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+_SMALLEST = 1e-300  # smaller inputs count as zero: the inverse of their scale would overflow
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -34,16 +36,15 @@ class InputScaler:
     @classmethod
     def fit(cls, X: Any, weight: NDArray | None = None) -> Self:
         """Freeze column means and scales of a sample."""
-        w = np.ones(X.shape[0]) if weight is None else np.asarray(weight, np.float64)
-        w = w / max(w.sum(), np.finfo(np.float64).tiny)
+        X, weight = counted(X, weight)
+        w = np.ones(X.shape[0]) if weight is None else weight
+        w = w / w.sum()
         if sparse.issparse(X):
-            squares = w @ np.asarray(X.multiply(X).astype(np.float64).sum(axis=1)).ravel()
-            length = np.sqrt(squares) or 1.0
-            return cls(np.zeros(X.shape[1]), np.full(X.shape[1], 1.0 / length))
+            return cls(np.zeros(X.shape[1]), np.full(X.shape[1], 1.0 / _length(X, w)))
         X = np.asarray(X, np.float64)
         # Means of huge values could overflow as sums; scaled to their maximum they cannot.
         top = np.abs(X).max(axis=0)
-        top[top == 0] = 1.0
+        top[top < _SMALLEST] = 1.0
         U = X / top
         mean = w @ U
         std = np.sqrt(w @ (U - mean) ** 2)
@@ -59,7 +60,28 @@ class InputScaler:
 
     def transform(self, X: Any) -> Any:
         """Return scaled rows in the dtype of X; sparse rows stay sparse."""
+        if sparse.issparse(X) and self.mean.any():
+            X = X.toarray()  # frozen from dense rows: the same map, whatever form a row has
         if sparse.issparse(X):
             return (X @ sparse.diags_array(self.scale.astype(X.dtype))).tocsr()
         # The difference of large numbers is taken in double precision.
         return ((X - self.mean) * self.scale).astype(X.dtype, copy=False)
+
+
+def counted(X: Any, weight: NDArray | None) -> tuple[Any, NDArray | None]:
+    """Return the rows that have a weight: those of weight 0 shape nothing."""
+    if weight is None or not np.any(weight):
+        return X, None
+    counts = weight > 0
+    return (X, weight) if counts.all() else (X[counts], weight[counts])
+
+
+def _length(X: Any, share: NDArray) -> float:
+    """Return the root mean square length of sparse rows."""
+    squares = X.astype(np.float64)
+    squares.sum_duplicates()
+    top = abs(squares).max() if squares.nnz else 0.0
+    if top < _SMALLEST:
+        return 1.0
+    squares.data = (squares.data / top) ** 2
+    return float(top * np.sqrt(share @ np.asarray(squares.sum(axis=1)).ravel())) or 1.0

@@ -3,7 +3,7 @@
 from kernelm.ridge.dual import DualFactor
 from kernelm.ridge.factor import Factor, Weights
 from kernelm.ridge.loo import loo_residuals
-from kernelm.ridge.moments import Moments
+from kernelm.ridge.moments import Moments, observations
 from kernelm.ridge.select import Path, default_alphas, gcv_path, kfold_path
 from kernelm.ridge.status import Status
 
@@ -18,4 +18,5 @@ __all__ = [
     "gcv_path",
     "kfold_path",
     "loo_residuals",
+    "observations",
 ]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from kernelm import _checks
 from kernelm.ridge.factor import Weights
+from kernelm.ridge.loo import SATURATED
 from kernelm.ridge.spectrum import EPS, eigh, inverse, noise_floor
 
 
@@ -59,13 +60,16 @@ class DualFactor:
         """Factor a kernel matrix of training rows."""
         precision = float(np.finfo(K.dtype).eps)
         K = np.asarray(K, np.float64)
-        _checks.finite_sums(K)
+        _checks.finite_sums(K, Y)
         w = np.ones(len(K)) if weight is None else np.asarray(weight, np.float64)
         share = w / w.sum() if intercept else np.zeros(len(K))
         K_share = K @ share
         centred = K - K_share[:, None] - K_share + share @ K_share
         root = np.sqrt(w)
         values, U = eigh(root[:, None] * centred * root)
+        floor = noise_floor(values, precision, w @ np.diagonal(K) - values.sum())
+        # Noise beside a small alpha would look like a direction that is learned.
+        values[values <= floor] = 0.0
         y_mean = share @ Y
         return cls(
             values=values,
@@ -75,7 +79,7 @@ class DualFactor:
             share=share,
             K_share=K_share,
             y_mean=y_mean,
-            floor=noise_floor(values, precision),
+            floor=floor,
         )
 
     def coef(self, alpha: float) -> Weights:
@@ -97,16 +101,28 @@ class DualFactor:
         return np.array([self._loo(a, unit) for a in np.atleast_1d(alphas)])
 
     def _loo(self, alpha: float, unit: NDArray | None) -> NDArray:
-        shrink = self.values * self._inverse(alpha)
-        raw = self.vectors @ ((1.0 - shrink)[:, None] * self.target)
+        inverse, part = self._inverse(alpha), self._part(unit)
+        # 1 - λ/(λ + α) without the difference, which would cancel for small alphas.
+        rest = max(alpha, self.floor) * inverse if alpha else np.where(inverse > 0, 0.0, 1.0)
+        keep = self.vectors**2 @ rest - self.share  # 1 - h
+        e = self.vectors @ (rest[:, None] * self.target)
+        if alpha == 0:
+            # Both vanish where a row is interpolated: take the limit of their ratio.
+            full = (keep < SATURATED) & (part == 1)
+            U = self.vectors[full]
+            keep[full], e[full] = U**2 @ inverse, U @ (inverse[:, None] * self.target)
+        keep = np.maximum(1.0 - part + part * keep, np.finfo(np.float64).tiny)
+        root = np.where(self.root > 0, self.root, np.nan)
+        return e / keep[:, None] / root[:, None]
+
+    def _part(self, unit: NDArray | None) -> NDArray:
+        """Return the part of each row's weight that is left out."""
         weight = self.root**2
-        hat = (self.vectors**2) @ shrink + self.share
-        # Divided by the weights, hat values and residuals are those of rows of weight one.
-        with np.errstate(invalid="ignore", divide="ignore"):
-            hat, e = hat / weight, raw / self.root[:, None]
-        if unit is not None:
-            hat *= unit
-        return e / np.maximum(1.0 - hat, np.sqrt(EPS))[:, None]
+        part = np.ones_like(weight)
+        np.divide(1.0 if unit is None else unit, weight, out=part, where=weight > 0)
+        # The root of a weight, squared, may miss it by a rounding error.
+        part[np.abs(part - 1) < 8 * EPS] = 1.0
+        return part
 
     def _inverse(self, alpha: float) -> NDArray:
         return inverse(self.values, alpha, self.floor)

@@ -18,6 +18,9 @@ from kernelm.ridge.moments import Moments, observations
 from kernelm.ridge.spectrum import EPS, eigh, inverse, noise_floor
 from kernelm.ridge.status import Status
 
+_RESOLUTION = 1e-12
+_CONSTANT = 64  # rounding errors of a sum over one block, in units of its precision
+
 
 class Weights(NamedTuple):
     """Output weights of a ridge regression, ``Phi @ coef + intercept``."""
@@ -49,6 +52,8 @@ class Factor:
         Sum of the weights; infinite without an intercept (then no row moves the mean).
     floor : float
         The smallest alpha that the precision of the sums resolves.
+    resolution : float
+        The smallest share of ``yy`` that a residual sum of squares resolves.
     """
 
     values: NDArray
@@ -60,6 +65,7 @@ class Factor:
     n: float
     weight: float
     floor: float
+    resolution: float
 
     @classmethod
     def of(cls, m: Moments, *, penalty: NDArray | None = None, intercept: bool = True) -> Self:
@@ -68,13 +74,16 @@ class Factor:
         A penalty matrix P (symmetric, positive semidefinite) is whitened away: directions in
         which P vanishes to rounding are left out of the model.
         """
+        _checks.finite_sums(m.gram, m.cross, m.yy)
         mean, y_mean = _means(m.phi, m.y, m.weight, intercept)
         A = m.gram - m.weight * np.outer(mean, mean)
         B = m.cross - m.weight * np.outer(mean, y_mean)
-        _checks.finite_sums(A, B)
+        constant = _vanished(np.diagonal(A), m)
+        A[constant], A[:, constant], B[constant] = 0.0, 0.0, 0.0
+        shift = np.where(constant, 0.0, mean)
         whiten = None if penalty is None else _inverse_root(penalty)
         if whiten is not None:
-            A, B = whiten.T @ A @ whiten, whiten.T @ B
+            A, B, shift = whiten.T @ A @ whiten, whiten.T @ B, shift @ whiten
         values, V = eigh(A)
         return cls(
             values=values,
@@ -85,7 +94,8 @@ class Factor:
             yy=np.maximum(m.yy - m.weight * y_mean**2, 0.0),
             n=m.rows,
             weight=m.weight if intercept else np.inf,
-            floor=noise_floor(values, m.precision),
+            floor=noise_floor(values, m.precision, m.weight * float(shift @ shift)),
+            resolution=max(_RESOLUTION, m.precision),
         )
 
     @classmethod
@@ -102,9 +112,12 @@ class Factor:
         w = np.ones(len(Phi)) if weight is None else np.asarray(weight, np.float64)
         Phi, Y = np.asarray(Phi, np.float64), np.asarray(Y, np.float64)
         mean, y_mean = _means(w @ Phi, w @ Y, w.sum(), intercept)
+        F = Phi - mean
+        F[:, np.abs(F).max(axis=0, initial=0.0) <= _CONSTANT * EPS * np.abs(mean)] = 0.0
         root = np.sqrt(w)[:, None]
-        F, G = root * (Phi - mean), root * (Y - y_mean)
-        K = F @ F.T
+        F, G = root * F, root * (Y - y_mean)
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = F @ F.T
         _checks.finite_sums(K, G)
         values, U = eigh(K)
         floor = noise_floor(values, EPS)
@@ -120,6 +133,7 @@ class Factor:
             n=observations(w, unit),
             weight=float(w.sum()) if intercept else np.inf,
             floor=floor,
+            resolution=_RESOLUTION,
         )
 
     def resolve(self, alpha: float) -> tuple[float, Status]:
@@ -150,7 +164,8 @@ class Factor:
         """Return the training sum of squares of the residuals, output by output."""
         shrunk = self.inverse(alpha)
         explained = (shrunk * (2.0 - self.values * shrunk)) @ self.target**2
-        return np.maximum(self.yy - explained, 0.0)
+        # Below rounding all fits are equally good: no criterion should prefer its noise.
+        return np.maximum(self.yy - explained, self.resolution * self.yy)
 
     def gcv(self, alphas: NDArray) -> NDArray:
         r"""Return :math:`N\,\mathrm{RSS}(\alpha) / (N - \mathrm{df})^2`, summed over outputs.
@@ -180,6 +195,13 @@ def _means(phi: NDArray, y: NDArray, weight: float, intercept: bool) -> tuple[ND
     if not intercept:
         return np.zeros_like(phi, dtype=np.float64), np.zeros_like(y, dtype=np.float64)
     return phi / weight, y / weight
+
+
+def _vanished(variance: NDArray, m: Moments) -> NDArray:
+    """Return which features centring has cancelled: they are constant, what is left is noise."""
+    # A product adds up in blocks, but the blocks of a long pass come one after the other.
+    rounding = max(_CONSTANT * m.precision, min(m.rows, 4096) * EPS)
+    return variance <= rounding * np.diagonal(m.gram)
 
 
 def _inverse_root(P: NDArray) -> NDArray:

@@ -17,6 +17,9 @@ The same argument holds with an unpenalised intercept, whose share of the hat va
 takes :math:`u_i h_{ii}` instead of :math:`h_{ii}`. The whole weight leaves the row out; 1 leaves
 out one of several equal rows. All that is needed besides the factorisation is one more look at
 the rows: :math:`h_{ii} = \sum_j (\varphi_i \cdot v_j)^2 / (\lambda_j + \alpha) + 1 / \sum w`.
+
+A row that is interpolated has :math:`y_i = \hat y_i` and :math:`h_{ii} = 1`: 0/0, though the
+model without the row is as good as any. Its residual is the limit for vanishing alpha.
 """
 
 from __future__ import annotations
@@ -25,7 +28,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelm.ridge.factor import Factor
-from kernelm.ridge.spectrum import EPS
+
+SATURATED = 1e-10  #: rows with 1 - h below this determine their own prediction
 
 
 def loo_residuals(
@@ -62,16 +66,30 @@ def loo_residuals(
     >>> loo_residuals(factor, Phi, Y, np.array([0.0])).ravel()
     array([ 3. , -1.5,  3. ])
     """
-    alphas = np.atleast_1d(alphas)
     P = (Phi - factor.mean) @ factor.vectors
-    inverses = np.array([factor.inverse(a) for a in alphas])
-    hat = (P * P) @ inverses.T + 1.0 / factor.weight
-    if unit is not None:  # 0 for a row of no weight: its residual is honest as it is
-        hat *= unit[:, None]
-    keep = np.maximum(1.0 - hat, np.sqrt(EPS))
-    residuals = np.empty((len(alphas), *Y.shape))
-    for e, inverse, k in zip(residuals, inverses, keep.T, strict=True):
-        np.matmul(P, inverse[:, None] * factor.target, out=e)
-        np.subtract(Y - factor.y_mean, e, out=e)
-        e /= k[:, None]
+    # A unit of 0 for a row of no weight: its residual is honest as it is.
+    unit = np.ones(len(P)) if unit is None else unit
+    inverses = [factor.inverse(a) for a in np.atleast_1d(alphas)]
+    hats = (P * P) @ np.transpose(inverses) + 1.0 / factor.weight
+    residuals = np.empty((len(inverses), *Y.shape))
+    for i, inverse in enumerate(inverses):
+        keep = 1.0 - unit * hats[:, i]
+        e = Y - factor.y_mean - P @ (inverse[:, None] * factor.target)
+        full = keep < SATURATED
+        if full.any():
+            keep[full], e[full] = _limits(factor, P[full], inverse)
+            keep[full] *= unit[full]
+        residuals[i] = e / np.maximum(keep, np.finfo(np.float64).tiny)[:, None]
     return residuals
+
+
+def _limits(factor: Factor, P: NDArray, inverse: NDArray) -> tuple[NDArray, NDArray]:
+    r"""Return :math:`(1 - h)/\alpha` and the residual over :math:`\alpha` of interpolated rows.
+
+    There both are rounding errors if taken as differences; but each is :math:`\alpha` times a
+    sum with :math:`1/(\lambda(\lambda + \alpha))`, so their ratio has a limit at 0.
+    """
+    twice = np.divide(
+        inverse, factor.values, out=np.zeros_like(inverse), where=factor.values > factor.floor
+    )
+    return (P * P) @ twice, P @ (twice[:, None] * factor.target)

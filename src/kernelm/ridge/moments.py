@@ -12,7 +12,7 @@ from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import blas
+from scipy.linalg.blas import get_blas_funcs
 
 from kernelm import _checks
 
@@ -79,23 +79,24 @@ class Moments:
         """
         n = float(len(Phi))
         Y = Y.astype(Phi.dtype, copy=False)
-        if weight is None:
-            rows, w, wY = n, np.ones(len(Phi), Phi.dtype), Y
-        else:
-            rows = observations(weight, unit)
-            w = weight.astype(Phi.dtype)
-            wY = w[:, None] * Y
-        phi, y, yy, cross = w @ Phi, wY.sum(axis=0), (wY * Y).sum(axis=0), Phi.T @ wY
+        ones = np.ones((len(Phi), 1), Phi.dtype)
+        # Sums and cross moments leave one product: the block is read once for both.
+        Z = np.hstack([ones, Y])
         if weight is not None:
-            Phi *= np.sqrt(w)[:, None]
+            Z *= weight.astype(Phi.dtype)[:, None]
+        sums = (Phi.T @ Z).astype(np.float64)
+        y = Z[:, 1:].sum(axis=0, dtype=np.float64)
+        yy = (Z[:, 1:] * Y).sum(axis=0, dtype=np.float64)
+        if weight is not None:
+            Phi *= np.sqrt(Z[:, :1])
         return cls(
-            rows=rows,
+            rows=n if weight is None else observations(weight, unit),
             weight=n if weight is None else float(np.sum(weight)),
-            phi=phi.astype(np.float64),
-            y=y.astype(np.float64),
+            phi=sums[:, 0].copy(),
+            y=y,
             gram=_gram(Phi),
-            cross=cross.astype(np.float64),
-            yy=yy.astype(np.float64),
+            cross=sums[:, 1:].copy(),
+            yy=yy,
             precision=float(np.finfo(Phi.dtype).eps),
             fingerprint=fingerprint,
         )
@@ -207,7 +208,7 @@ def observations(weight: NDArray, unit: NDArray | None = None) -> float:
 
 def _gram(Phi: NDArray) -> NDArray:
     """Return ΦᵀΦ in double precision from one SYRK in the precision of the block."""
-    syrk = blas.ssyrk if Phi.dtype == np.float32 else blas.dsyrk
+    syrk: Any = get_blas_funcs("syrk", dtype=Phi.dtype)
     # Φᵀ of a C-ordered block is Fortran-ordered: BLAS reads it without a copy.
     upper = syrk(1.0, Phi.T)
     n = len(upper)

@@ -11,6 +11,7 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelm import _checks
 from kernelm.ridge.factor import Factor
 from kernelm.ridge.moments import Moments
 from kernelm.ridge.status import Status
@@ -43,7 +44,7 @@ class Path:
     @property
     def index(self) -> int:
         """Position of the best score; of equals (to nine digits) the largest alpha."""
-        low = np.nanmin(self.scores)
+        low = np.fmin.reduce(self.scores)
         if not np.isfinite(low):
             return len(self.scores) - 1
         return int(np.flatnonzero(self.scores <= low + 1e-9 * abs(low))[-1])
@@ -73,7 +74,8 @@ def default_alphas(factor: Factor) -> NDArray:
     """
     top = factor.values[-1] if factor.values.size and factor.values[-1] > 0 else 1.0
     alphas = top * np.logspace(-10, 1, 23)
-    return alphas[alphas > factor.floor]
+    resolved = alphas[alphas > factor.floor]
+    return resolved if resolved.size else np.array([factor.floor])
 
 
 def gcv_path(factor: Factor, alphas: NDArray | None = None) -> Path:
@@ -99,6 +101,7 @@ def kfold_path(
     >>> float(kfold_path(folds, np.array([1e-6, 1.0, 100.0])).best)
     1e-06
     """
+    _checks.several_folds(len(folds))
     total = reduce(add, folds)
     if alphas is None:
         alphas = default_alphas(Factor.of(total, intercept=intercept))

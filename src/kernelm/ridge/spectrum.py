@@ -19,17 +19,18 @@ def eigh(A: NDArray) -> tuple[NDArray, NDArray]:
     return np.maximum(values, 0.0), V
 
 
-def noise_floor(values: NDArray, precision: float) -> float:
+def noise_floor(values: NDArray, precision: float, centred: float = 0.0) -> float:
     """Return the noise level of the spectrum, the smallest alpha worth solving for.
 
     Two sources: LAPACK's backward error, L·eps·λ_max, and the rounding inside the blocks: an
     L×L matrix of independent errors of relative size ``precision`` has a norm of about
-    precision·√L times the mean of the diagonal.
+    precision·√L times the mean of the diagonal. ``centred`` is how much of the trace was
+    subtracted to centre it: rounding does not go away with it.
     """
     if not values.size:
         return 0.0
     lapack = len(values) * EPS * values[-1]
-    blocks = precision * values.sum() / np.sqrt(len(values))
+    blocks = precision * (values.sum() + centred) / np.sqrt(len(values))
     return float(max(lapack, blocks))
 
 
