@@ -15,7 +15,7 @@ import statistics
 import time
 
 from sklearn.ensemble import HistGradientBoostingClassifier
-from sklearn.kernel_approximation import RBFSampler
+from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -30,8 +30,11 @@ SETS = ["letter", "satimage", "pendigits", "shuttle", "ijcnn1"]
 
 def machines(n_features):
     sampler = RBFSampler(gamma=1 / n_features, n_components=1000, random_state=0)
+    nystroem = Nystroem(gamma=1 / n_features, n_components=1000, random_state=0)
     return {
         "ELMClassifier()": ELMClassifier(random_state=0),
+        "ELMClassifier(1000)": ELMClassifier(1000, random_state=0),
+        "Nystroem(1000) + Ridge": make_pipeline(StandardScaler(), nystroem, RidgeClassifier()),
         "SVC(C=10)": make_pipeline(StandardScaler(), SVC(C=10)),
         "RBFSampler(1000) + Ridge": make_pipeline(StandardScaler(), sampler, RidgeClassifier()),
         "HistGradientBoosting": HistGradientBoostingClassifier(random_state=0),

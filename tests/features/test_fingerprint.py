@@ -37,7 +37,7 @@ def test_all_layers_of_the_catalog_have_their_own_fingerprint():
         {"center": False},
         {"seed": 1},
     ],
-    ids=str,
+    ids=lambda change: "-".join(change),
 )
 def test_any_parameter_changes_the_fingerprint(change):
     parameters = {"n_units": 7} | change
@@ -57,6 +57,13 @@ def test_the_sample_and_its_weights_change_the_fingerprint(activation):
 def test_without_scaling_projections_do_not_depend_on_the_sample():
     layer = RandomLayer(n_units=7, scale_inputs=False)
     assert layer.freeze(X).fingerprint == layer.freeze(X[:3] ** 2).fingerprint
+
+
+def test_direct_links_change_the_fingerprint_of_a_layer_that_depends_on_its_seed_alone():
+    plain, linked = (
+        RandomLayer(n_units=7, scale_inputs=False, direct_links=links) for links in (False, True)
+    )
+    assert plain.freeze(X).fingerprint != linked.freeze(X).fingerprint
 
 
 def test_numpy_numbers_and_python_numbers_make_the_same_map():
@@ -89,9 +96,7 @@ def test_a_function_has_the_same_fingerprint_in_another_process():
         text=True,
         check=True,
     )
-    assert out.stdout.strip() == (
-        RandomLayer(n_units=7, activation=bump).freeze(X).fingerprint
-    )
+    assert out.stdout.strip() == (RandomLayer(n_units=7, activation=bump).freeze(X).fingerprint)
 
 
 def test_digests_see_values_shapes_dtypes_and_order():

@@ -60,9 +60,7 @@ def test_csr_rows_map_as_dense_rows_whatever_the_layer_was_frozen_from(layer, fo
 @every_layer
 def test_without_scaling_dense_and_csr_samples_freeze_the_same_layer(layer):
     layer = replace(layer, scale_inputs=False)
-    assert_allclose(
-        layer.freeze(sparse.csr_array(X)).map(NEW), layer.freeze(X).map(NEW), atol=1e-9
-    )
+    assert_allclose(layer.freeze(sparse.csr_array(X)).map(NEW), layer.freeze(X).map(NEW), atol=1e-9)
 
 
 @every_layer

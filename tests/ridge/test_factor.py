@@ -158,7 +158,9 @@ def test_gcv_does_not_change_with_the_unit_of_importance_weights():
 
 def test_a_fit_that_uses_up_every_row_has_no_gcv():
     Phi, Y, _ = problem(WIDE)
-    assert factor(Phi, Y).gcv(np.array([0.0, 1e-9])).tolist() == [np.inf, np.inf]
+    for rows in (False, True):
+        scores = factor(Phi, Y, rows=rows).gcv(np.array([0.0, 1e-9]))
+        assert scores.tolist() == [np.inf, np.inf]
 
 
 def test_the_sum_of_squares_is_never_below_what_its_rounding_resolves():

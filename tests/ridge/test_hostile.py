@@ -123,6 +123,11 @@ def test_an_offset_of_the_features_costs_digits_that_the_floor_knows_about():
     assert_allclose(near.coef(1.0).coef, factor(PHI).coef(1.0).coef, rtol=1e-8)
 
 
+def test_the_floor_is_measured_in_units_of_the_penalty():
+    plain, penalised = factor(PHI + 1e6), factor(PHI + 1e6, penalty=100.0 * np.eye(6))
+    assert penalised.floor == pytest.approx(plain.floor / 100, rel=1e-2)
+
+
 def test_constant_targets_need_no_weights():
     f = factor(PHI, np.full((40, 1), 0.1))
     path = gcv_path(f)

@@ -1,6 +1,7 @@
 """Moments are a vector space."""
 
 from functools import reduce
+from itertools import pairwise
 from operator import add, iadd
 
 import numpy as np
@@ -14,7 +15,6 @@ from kernelm.ridge import Moments, observations
 
 SUMS = ("rows", "weight", "phi", "y", "gram", "cross", "yy")
 PHI, Y, WEIGHT = regression_rows()
-NO_WEIGHT = st.sampled_from([None, WEIGHT])
 
 
 def moments(rows=slice(None), weight=WEIGHT, **options):
@@ -28,9 +28,9 @@ def assert_same(a, b, rtol=1e-12, atol=1e-12):
         assert_allclose(getattr(a, name), getattr(b, name), rtol=rtol, atol=atol, err_msg=name)
 
 
-def cuts(n=len(PHI)):
+def row_cuts(n):
     return st.sets(st.integers(1, n - 1), max_size=8).map(
-        lambda at: [slice(a, b) for a, b in zip([0, *sorted(at)], [*sorted(at), n], strict=True)]
+        lambda at: [slice(a, b) for a, b in pairwise([0, *sorted(at), n])]
     )
 
 
@@ -47,7 +47,7 @@ def test_moments_are_sums_over_rows(weight):
     assert (m.n_features, m.n_outputs) == (6, 2)
 
 
-@given(blocks=cuts(), weight=NO_WEIGHT)
+@given(blocks=row_cuts(len(PHI)), weight=st.sampled_from([None, WEIGHT]))
 def test_any_blocks_of_rows_give_the_same_sums(blocks, weight):
     parts = [moments(b, weight) for b in blocks]
     assert_same(reduce(add, parts), moments(weight=weight))
@@ -114,7 +114,9 @@ def test_sums_share_no_memory():
 def test_different_maps_refuse_to_add(combine):
     a, b = moments(fingerprint="a" * 64), moments(fingerprint="b" * 64)
     before = a.copy()
-    with pytest.raises(ValueError, match=r"built with feature map bbbbbbbbbbbb but .* aaaaaaaaaaaa"):
+    with pytest.raises(
+        ValueError, match=r"built with feature map bbbbbbbbbbbb but .* aaaaaaaaaaaa"
+    ):
         combine(a, b)
     with pytest.raises(ValueError, match=r"feature map \(none\)"):
         combine(a, moments())

@@ -1,5 +1,6 @@
 """Choosing alpha."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -79,6 +80,8 @@ def test_there_is_always_a_candidate():
     assert np.isfinite(gcv_path(constant).score)
     noise = Factor.of_rows(np.ones((5, 8)) * 0.1, Y[:5])
     assert np.isfinite(gcv_path(noise).score)
+    coarse = replace(Factor.of(Moments.of(PHI, Y)), floor=1e9)
+    assert default_alphas(coarse).tolist() == [1e9]
 
 
 def test_gcv_finds_the_ridge_that_refits_find_best():

@@ -93,6 +93,12 @@ def test_orthogonal_lengths_are_those_of_normal_vectors():
     assert lengths.std() == pytest.approx(normal.std(), rel=0.1)
 
 
+def test_orthogonal_directions_prefer_no_sign():
+    """A bare QR decomposition fixes signs; uniform rotations do not (Mezzadri, 2007)."""
+    mean = np.mean([draw(4, 4, weights="orthogonal", seed=s)[0] for s in range(400)], axis=0)
+    assert_allclose(mean, 0, atol=0.2)  # four standard errors of 1/√400
+
+
 @pytest.mark.parametrize(("n_features", "kept"), [(1, 1), (2, 1), (16, 4), (100, 10)])
 def test_sparse_units_see_about_root_many_inputs(n_features, kept):
     W, _ = draw(n_features, 300, weights="sparse")
@@ -119,7 +125,7 @@ def test_patches_need_a_square(n_features):
 
 
 def test_unknown_weights_are_refused():
-    with pytest.raises(ValueError, match="weights must be one of 'normal', .*; got 'cauchy'"):
+    with pytest.raises(ValueError, match=r"weights must be one of 'normal', .*; got 'cauchy'"):
         draw(3, 5, weights="cauchy")
 
 

@@ -17,9 +17,10 @@ from typing import Any, Literal, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
+
+from kernelm.data.columns import csr, labels_of, matrix, numbers
 
 Task = Literal["classification", "regression"]
 
@@ -205,7 +206,7 @@ def _listed(place: str, names: Iterable[str]) -> str:
 def _bundled(name: str) -> Dataset:
     bunch = getattr(datasets, f"load_{name}")()
     task = "regression" if name == "diabetes" else "classification"
-    X = _matrix(bunch.data.T)
+    X = matrix(bunch.data.T)
     return _dataset(name, X, bunch.feature_names, bunch.target, task, "bundled with scikit-learn")
 
 
@@ -225,7 +226,7 @@ def _read_parquet(path: Path) -> Dataset:
         return values.to_numpy()
 
     names = [c for c in table.column_names if c not in ("target", "split")]
-    X = _matrix([column(c) for c in names])
+    X = matrix([column(c) for c in names])
     is_train = _train_rows(path, column("split")) if "split" in table.column_names else None
     return _dataset(path.stem, X, names, column("target"), *_about(path), is_train)
 
@@ -234,7 +235,7 @@ def _read_npz(path: Path) -> Dataset:
     with np.load(path, allow_pickle=False) as file:
         arrays = dict(file)
     _need(path, arrays, ["target", "X"] if "X" in arrays else ["target", *_CSR])
-    X = _matrix(arrays["X"].T) if "X" in arrays else _csr(*(arrays[key] for key in _CSR))
+    X = matrix(arrays["X"].T) if "X" in arrays else csr(*(arrays[key] for key in _CSR))
     names = [f"x{i}" for i in range(X.shape[1])]
     if "vocabulary_utf8" in arrays:
         names = arrays["vocabulary_utf8"].tobytes().decode().split("\n")
@@ -251,7 +252,7 @@ def _download(name: str) -> Dataset:
     except (OSError, ValueError) as error:  # no network, or OpenML's own complaint
         raise _not_found(name, f" could be had from OpenML ({error})") from error
     frame = bunch.data
-    X = _matrix([frame[c].to_numpy() for c in frame.columns])
+    X = matrix([frame[c].to_numpy() for c in frame.columns])
     is_train = None if theirs.n_train is None else np.arange(len(frame)) < theirs.n_train
     notes = f"OpenML {theirs.name}, version {theirs.version}"
     y = bunch.target.to_numpy()
@@ -278,7 +279,7 @@ def _needs_files(what: str) -> ImportError:
     return ImportError(f"{what} needs pandas and pyarrow to be read: pip install kernelm[files]")
 
 
-# --- columns to arrays ---------------------------------------------------------------------------
+# --- the result ---------------------------------------------------------------------------
 
 
 def _dataset(
@@ -292,54 +293,8 @@ def _dataset(
 ) -> Dataset:
     # Files without a manifest: labels are integers or strings, values are floats.
     task = task or ("regression" if target.dtype.kind == "f" else "classification")
-    y = _labels(target) if task == "classification" else _numbers(target).astype(np.float64)
+    y = labels_of(target) if task == "classification" else numbers(target).astype(np.float64)
     return Dataset(name, X, y, tuple(map(str, feature_names)), task, notes, is_train)
-
-
-def _matrix(columns: Iterable[NDArray]) -> NDArray:
-    numbers = [_numbers(column) for column in columns]
-    return np.stack(numbers, axis=1, dtype=_exact_float(numbers))
-
-
-def _csr(data: NDArray, indices: NDArray, indptr: NDArray, shape: NDArray) -> Any:
-    return sparse.csr_matrix((data.astype(_exact_float([data])), indices, indptr), tuple(shape))
-
-
-def _exact_float(columns: Iterable[NDArray]) -> type[np.floating]:
-    """Return float32 if it holds every entry exactly, else float64."""
-
-    def fits(column: NDArray) -> bool:
-        if np.can_cast(column.dtype, np.float32):
-            return True
-        with np.errstate(over="ignore"):
-            return np.array_equal(column.astype(np.float32), column, equal_nan=True)
-
-    return np.float32 if all(map(fits, columns)) else np.float64
-
-
-def _numbers(values: NDArray) -> NDArray:
-    """Return a column as numbers: names become codes in alphabetical order, gaps NaN."""
-    if values.dtype.kind in "biuf":
-        return values
-    there = np.array([v is not None and v == v for v in values], dtype=bool)
-    names, codes = np.unique(values[there].astype(str), return_inverse=True)
-    try:  # "10" is ten, even where numbers were declared to be names
-        levels = names.astype(np.float64)
-    except ValueError:
-        levels = np.arange(len(names), dtype=np.float64)
-    numbers = np.full(len(values), np.nan)
-    numbers[there] = levels[codes]
-    return numbers
-
-
-def _labels(values: NDArray) -> NDArray:
-    """Return labels as int64 where they are whole numbers, else as strings."""
-    labels = values if values.dtype.kind in "biuf" else values.astype(str)
-    try:
-        numbers = labels.astype(np.float64)
-    except ValueError:
-        return labels
-    return numbers.astype(np.int64) if np.array_equal(numbers, np.rint(numbers)) else labels
 
 
 def _train_rows(path: Path, split: NDArray) -> NDArray:
