@@ -330,3 +330,9 @@ def several_folds(n_folds: int) -> None:
     """Raise if there is nothing to validate on."""
     if n_folds < 2:
         raise ValueError(f"folds must hold the moments of at least 2 folds, got {n_folds}")
+
+
+def some_candidates(candidates: Any) -> None:
+    """Raise if there is nothing to choose from."""
+    if not len(candidates):
+        raise ValueError("candidates must hold at least one kernel, got none")

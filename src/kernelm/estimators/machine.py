@@ -15,16 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelm import _checks
-from kernelm.data import ArraySource, Progress, Rows, Sample, Source, block_rows, reduce, stream
-from kernelm.estimators.calibration import Link, fit_link
-from kernelm.estimators.targets import Classes, ManyClasses, Targets
+from kernelm.data import ArraySource, Progress, Rows, Sample, Source, block_rows, reduce
+from kernelm.estimators.solution import Solution, Solver
+from kernelm.estimators.targets import Classes, Targets
 from kernelm.features import FeatureMap
 from kernelm.ridge import (
     Factor,
     Moments,
     Path,
-    Status,
-    Weights,
     default_alphas,
     gcv_path,
     loo_residuals,
@@ -38,52 +36,8 @@ WORTHWHILE = 0.01
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """A machine solved for one alpha."""
-
-    phi: FeatureMap
-    factor: Factor
-    path: Path
-    alpha: float
-    status: Status
-    weights: Weights
-    units_path: dict[int, float]  #: criterion for each number of features that was tried
-    _casts: dict[Any, Weights] = field(default_factory=dict, repr=False)
-
-    def scores(self, X: Any) -> NDArray:
-        """Return decision values of a block of rows, in the dtype of the block."""
-        dtype = np.dtype(X.dtype)
-        if dtype not in self._casts:
-            self._casts[dtype] = Weights(*(w.astype(dtype) for w in self.weights))
-        W, b = self._casts[dtype]
-        scores = self.phi.map(X) @ W
-        scores += b
-        return scores
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Leave-one-out results on the kept rows."""
-
-    scores: NDArray  #: what models without the row predict, (n, C)
-    residuals: NDArray  #: target minus that, (n, C)
-    y: NDArray  #: targets as they came
-    weight: NDArray  #: row weights
-    targets: Targets
-
-    @cached_property
-    def links(self) -> list[Link]:
-        """What turns scores into probabilities, one for each output of classes."""
-        assert isinstance(self.targets, Classes | ManyClasses)
-        outputs = self.targets.each(self.scores, self.y)
-        return [fit_link(scores, index, self.weight) for scores, index in outputs]
-
-
-@final
 @dataclass(eq=False)
-class Machine:
+class Machine(Solver):
     """A frozen feature map and the sums of the rows it has seen."""
 
     phi: FeatureMap
@@ -176,34 +130,13 @@ class Machine:
 
     def _moments_of(self, rows: Rows) -> Moments:
         Phi = self.phi.map(rows.X)
+        if self.phi.needs_double:
+            Phi = Phi.astype(np.float64, copy=False)
         Y = self._encode(rows, Phi.dtype)
         m = Moments.of(Phi, Y, *self._weights(rows), fingerprint=self.phi.fingerprint)
         # A block that overflows must not get into the sums of the others.
         _checks.finite_sums(m.phi, m.cross, np.diagonal(m.gram))
         return m
-
-    def _encode(self, rows: Rows | Sample, dtype: Any = np.float64) -> NDArray:
-        return self.targets.encode(_checks.has_targets(rows.y), dtype)
-
-    def _weights(self, rows: Rows | Sample) -> tuple[NDArray | None, NDArray | None]:
-        """Return the weight of each row, and the weight of one observation in it.
-
-        Row weights count observations; class weights say how much each of them matters.
-        """
-        if self.class_weight is None:
-            return rows.weight, None if rows.weight is None else np.minimum(rows.weight, 1.0)
-        assert isinstance(self.targets, Classes)
-        factor = self.class_weight[self.targets.index(_checks.has_targets(rows.y))]
-        if rows.weight is None:
-            return factor, factor
-        return factor * rows.weight, factor * np.minimum(rows.weight, 1.0)
-
-    def _block_rows(self, source: Source) -> int:
-        """Return the rows of a block that keep features and scratch within the budget."""
-        itemsize = source.dtype.itemsize
-        per_row = itemsize * (self.phi.n_features_out + self.targets.n_columns)
-        per_row += (8 + itemsize) * self.phi.n_features_in
-        return block_rows(per_row, source.n_rows, self.n_jobs)
 
     # -- solving ------------------------------------------------------------------------
 
@@ -237,16 +170,7 @@ class Machine:
         phi = self.phi if best == self.phi.n_features_out else self.phi.leading(best)
         if isinstance(self.alpha, str) and self.alpha == "loo":
             path = self._loo_path(phi, factor, source, progress)
-        alpha, status = factor.resolve(path.best)
-        solution = Solution(
-            phi,
-            factor,
-            path,
-            alpha,
-            path.status if status is Status.OK else status,
-            factor.coef(alpha),
-            self.units_path,
-        )
+        solution = Solution.of(phi, factor, path, self.units_path)
         self.changed()
         self.solution = solution
         return solution
@@ -291,27 +215,8 @@ class Machine:
         assert totals is not None
         return Path("loo", alphas, totals[:-1] / totals[-1])
 
-    # -- what follows from a solution ---------------------------------------------------
-
-    @cached_property
-    def held_out(self) -> HeldOut:
-        """Leave-one-out scores of the kept rows."""
-        s, Y = self.solution, self._encode(self.sample)
-        weight, unit = self._weights(self.sample)
-        Phi = s.phi.map(self.sample.X)
-        residuals = loo_residuals(s.factor, Phi, Y, np.array([s.alpha]), unit)[0]
-        w = np.ones(len(Y)) if weight is None else weight
-        y = _checks.has_targets(self.sample.y)
-        return HeldOut(Y - residuals, residuals, y, w, self.targets)
-
-    def predict(self, X: Any, progress: Progress | None = None) -> NDArray:
-        """Return decision values of any number of rows, block by block."""
-        source, solution = ArraySource(X), self.solution
-        scores = stream(
-            source,
-            lambda rows: solution.scores(rows.X),
-            rows=self._block_rows(source),
-            n_jobs=self.n_jobs,
-            progress=progress,
-        )
-        return np.concatenate(list(scores))
+    def _sample_residuals(self) -> NDArray:
+        solution, (_, unit) = self.solution, self._weights(self.sample)
+        assert isinstance(solution.factor, Factor)
+        Phi, Y = solution.phi.map(self.sample.X), self._encode(self.sample)
+        return loo_residuals(solution.factor, Phi, Y, np.array([solution.alpha]), unit)[0]

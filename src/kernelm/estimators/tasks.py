@@ -16,7 +16,7 @@ from kernelm import _checks
 from kernelm.data import Rows, Sample, Source, reduce
 from kernelm.estimators.base import MomentEstimator
 from kernelm.estimators.calibration import probabilities
-from kernelm.estimators.machine import HeldOut
+from kernelm.estimators.solution import HeldOut
 from kernelm.estimators.targets import Classes, ManyClasses, Targets, Values
 from kernelm.ridge import observations
 

@@ -34,6 +34,11 @@ class FeatureMap(Protocol):
         ...
 
     @property
+    def needs_double(self) -> bool:
+        """Whether sums of products of the features need double precision from the start."""
+        ...
+
+    @property
     def fingerprint(self) -> str:
         """Digest of everything that determines the map."""
         ...

@@ -187,6 +187,11 @@ class HiddenLayer:
         """The plain ridge."""
         return None
 
+    @property
+    def needs_double(self) -> bool:
+        """Random units are far from dependent: float32 blocks do."""
+        return False
+
     @cached_property
     def fingerprint(self) -> str:
         """Digest of the parameters and of what was frozen."""

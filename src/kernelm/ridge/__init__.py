@@ -4,7 +4,8 @@ from kernelm.ridge.dual import DualFactor
 from kernelm.ridge.factor import Factor, Weights
 from kernelm.ridge.loo import loo_residuals
 from kernelm.ridge.moments import Moments, observations
-from kernelm.ridge.select import Path, default_alphas, gcv_path, kfold_path
+from kernelm.ridge.path import Path
+from kernelm.ridge.select import default_alphas, gcv_path, kfold_path
 from kernelm.ridge.status import Status
 
 __all__ = [

@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from kernelm import _checks
 from kernelm.ridge.factor import Weights
 from kernelm.ridge.loo import SATURATED
-from kernelm.ridge.spectrum import EPS, eigh, inverse, noise_floor
+from kernelm.ridge.path import Path
+from kernelm.ridge.spectrum import EPS, eigh, inverse, noise_floor, resolve
+from kernelm.ridge.status import Status
 
 
 @final
@@ -81,6 +83,22 @@ class DualFactor:
             y_mean=y_mean,
             floor=floor,
         )
+
+    def resolve(self, alpha: float) -> tuple[float, Status]:
+        """Return the alpha that can be used instead of ``alpha``, and why."""
+        # Centring takes one direction away; it is not missed.
+        full = bool(np.count_nonzero(self.values) >= len(self.values) - int(self.share.any()))
+        return resolve(self.values, alpha, self.floor, full=full)
+
+    def loo_path(self, alphas: NDArray, unit: NDArray | None = None) -> Path:
+        """Score alphas by the mean squared leave-one-out error, summed over outputs."""
+        alphas = np.sort(np.unique([self.resolve(a)[0] for a in np.atleast_1d(alphas)]))
+        weight = self.root**2
+        scores = [
+            np.sum(weight[:, None] * np.nan_to_num(self._loo(a, unit)) ** 2) / weight.sum()
+            for a in alphas
+        ]
+        return Path("loo", alphas, np.array(scores))
 
     def coef(self, alpha: float) -> Weights:
         """Return weights a on the rows and the intercept b for one alpha."""

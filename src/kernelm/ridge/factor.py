@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kernelm import _checks
 from kernelm.ridge.moments import Moments, observations
-from kernelm.ridge.spectrum import EPS, eigh, inverse, noise_floor
+from kernelm.ridge.spectrum import EPS, eigh, inverse, noise_floor, resolve
 from kernelm.ridge.status import Status
 
 _RESOLUTION = 1e-12
@@ -138,14 +138,8 @@ class Factor:
 
     def resolve(self, alpha: float) -> tuple[float, Status]:
         """Return the alpha that can be used instead of ``alpha``, and why."""
-        if not self.values.size or self.values[-1] <= 0:
-            return alpha, Status.NO_SIGNAL
-        if alpha == 0:
-            full = len(self.values) == len(self.mean) and self.values[0] > self.floor
-            return 0.0, Status.OK if full else Status.RANK_DEFICIENT
-        if alpha < self.floor:
-            return self.floor, Status.FLOORED
-        return alpha, Status.OK
+        full = len(self.values) == len(self.mean) and bool(np.all(self.values > self.floor))
+        return resolve(self.values, alpha, self.floor, full=full)
 
     def inverse(self, alpha: float) -> NDArray:
         """Return 1/(λ + alpha), and 0 for directions that alpha = 0 cannot resolve."""

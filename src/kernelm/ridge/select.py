@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,57 +12,7 @@ from numpy.typing import NDArray
 from kernelm import _checks
 from kernelm.ridge.factor import Factor
 from kernelm.ridge.moments import Moments
-from kernelm.ridge.status import Status
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Path:
-    """A criterion for every alpha, the smaller the better.
-
-    Attributes
-    ----------
-    criterion : str
-        "gcv", "loo", "kfold" or "given".
-    alphas, scores : ndarray of shape (A,)
-        Ridge strengths in rising order and their mean squared error on rows not seen.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> path = Path("loo", np.array([0.1, 1.0, 10.0]), np.array([3.0, 1.0, 2.0]))
-    >>> path.best, path.status
-    (1.0, <Status.OK: ''>)
-    """
-
-    criterion: str
-    alphas: NDArray
-    scores: NDArray
-
-    @property
-    def index(self) -> int:
-        """Position of the best score; of equals (to nine digits) the largest alpha."""
-        low = np.fmin.reduce(self.scores)
-        if not np.isfinite(low):
-            return len(self.scores) - 1
-        return int(np.flatnonzero(self.scores <= low + 1e-9 * abs(low))[-1])
-
-    @property
-    def best(self) -> float:
-        """The chosen alpha."""
-        return float(self.alphas[self.index])
-
-    @property
-    def score(self) -> float:
-        """The best score."""
-        return float(self.scores[self.index])
-
-    @property
-    def status(self) -> Status:
-        """OK, or on which edge of the candidates the best one lies."""
-        if len(self.alphas) < 3 or 0 < self.index < len(self.alphas) - 1:
-            return Status.OK
-        return Status.EDGE_LOW if self.index == 0 else Status.EDGE_HIGH
+from kernelm.ridge.path import Path
 
 
 def default_alphas(factor: Factor) -> NDArray:

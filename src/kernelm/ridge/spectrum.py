@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError
 from scipy.linalg import eigh as lapack_eigh
 
+from kernelm.ridge.status import Status
+
 EPS = float(np.finfo(np.float64).eps)
 
 
@@ -43,3 +45,17 @@ def inverse(values: NDArray, alpha: float, floor: float) -> NDArray:
         return np.divide(1.0, values, out=np.zeros_like(values), where=values > floor)
     shifted = values + max(alpha, floor)
     return np.divide(1.0, shifted, out=np.zeros_like(shifted), where=shifted > 0)
+
+
+def resolve(values: NDArray, alpha: float, floor: float, *, full: bool) -> tuple[float, Status]:
+    """Return the alpha that can be used instead of ``alpha``, and why.
+
+    ``full`` says whether every direction can be resolved at alpha = 0.
+    """
+    if not values.size or values[-1] <= 0:
+        return alpha, Status.NO_SIGNAL
+    if alpha == 0:
+        return 0.0, Status.OK if full else Status.RANK_DEFICIENT
+    if alpha < floor:
+        return floor, Status.FLOORED
+    return alpha, Status.OK

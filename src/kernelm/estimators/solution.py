@@ -1,0 +1,147 @@
+"""What every fitted machine comes down to: a feature map, weights, and held-out scores."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelm import _checks
+from kernelm.data import ArraySource, Progress, Rows, Sample, Source, block_rows, stream
+from kernelm.estimators.calibration import Link, fit_link
+from kernelm.estimators.targets import Classes, ManyClasses, Targets
+from kernelm.features import FeatureMap
+from kernelm.ridge import Path, Status, Weights
+
+
+class Solvable(Protocol):
+    """A factorisation that serves every alpha."""
+
+    def resolve(self, alpha: float) -> tuple[float, Status]:
+        """Return the alpha that can be used instead of ``alpha``, and why."""
+        ...
+
+    def coef(self, alpha: float) -> Weights:
+        """Return weights and intercept for one alpha."""
+        ...
+
+    def df(self, alpha: float) -> float:
+        """Return the effective degrees of freedom."""
+        ...
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A machine solved for one alpha."""
+
+    phi: FeatureMap
+    factor: Solvable
+    path: Path
+    alpha: float
+    status: Status
+    weights: Weights
+    units_path: dict[int, float]  #: criterion for each number of features that was tried
+    _casts: dict[Any, Weights] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls, phi: FeatureMap, factor: Solvable, path: Path, units_path: dict[int, float]
+    ) -> Solution:
+        """Solve for the best alpha of a path."""
+        alpha, status = factor.resolve(path.best)
+        status = path.status if status is Status.OK else status
+        return cls(phi, factor, path, alpha, status, factor.coef(alpha), units_path)
+
+    def scores(self, X: Any) -> NDArray:
+        """Return decision values of a block of rows, in the dtype of the block."""
+        dtype = np.dtype(X.dtype)
+        if dtype not in self._casts:
+            self._casts[dtype] = Weights(*(w.astype(dtype) for w in self.weights))
+        W, b = self._casts[dtype]
+        scores = self.phi.map(X) @ W
+        scores += b
+        return scores
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Leave-one-out results on the kept rows."""
+
+    scores: NDArray  #: what models without the row predict, (n, C)
+    residuals: NDArray  #: target minus that, (n, C)
+    y: NDArray  #: targets as they came
+    weight: NDArray  #: row weights
+    targets: Targets
+
+    @cached_property
+    def links(self) -> list[Link]:
+        """What turns scores into probabilities, one for each output of classes."""
+        assert isinstance(self.targets, Classes | ManyClasses)
+        outputs = self.targets.each(self.scores, self.y)
+        return [fit_link(scores, index, self.weight) for scores, index in outputs]
+
+
+class Solver(ABC):
+    """What is done alike with any fitted machine: weigh rows, predict, hold out."""
+
+    phi: FeatureMap
+    targets: Targets
+    sample: Sample
+    class_weight: NDArray | None
+    n_jobs: int | None
+
+    solution: Solution
+
+    @abstractmethod
+    def _sample_residuals(self) -> NDArray:
+        """Return leave-one-out residuals of the sample."""
+
+    @cached_property
+    def held_out(self) -> HeldOut:
+        """Leave-one-out scores of the kept rows."""
+        Y, residuals = self._encode(self.sample), self._sample_residuals()
+        weight, _ = self._weights(self.sample)
+        w = np.ones(len(Y)) if weight is None else weight
+        y = _checks.has_targets(self.sample.y)
+        return HeldOut(Y - residuals, residuals, y, w, self.targets)
+
+    def predict(self, X: Any, progress: Progress | None = None) -> NDArray:
+        """Return decision values of any number of rows, block by block."""
+        source, solution = ArraySource(X), self.solution
+        scores = stream(
+            source,
+            lambda rows: solution.scores(rows.X),
+            rows=self._block_rows(source),
+            n_jobs=self.n_jobs,
+            progress=progress,
+        )
+        return np.concatenate(list(scores))
+
+    def _encode(self, rows: Rows | Sample, dtype: Any = np.float64) -> NDArray:
+        return self.targets.encode(_checks.has_targets(rows.y), dtype)
+
+    def _weights(self, rows: Rows | Sample) -> tuple[NDArray | None, NDArray | None]:
+        """Return the weight of each row, and the weight of one observation in it.
+
+        Row weights count observations; class weights say how much each of them matters.
+        """
+        if self.class_weight is None:
+            return rows.weight, None if rows.weight is None else np.minimum(rows.weight, 1.0)
+        assert isinstance(self.targets, Classes)
+        factor = self.class_weight[self.targets.index(_checks.has_targets(rows.y))]
+        if rows.weight is None:
+            return factor, factor
+        return factor * rows.weight, factor * np.minimum(rows.weight, 1.0)
+
+    def _block_rows(self, source: Source) -> int:
+        """Return the rows of a block that keep features and scratch within the budget."""
+        itemsize = 8 if self.phi.needs_double else source.dtype.itemsize
+        per_row = itemsize * (self.phi.n_features_out + self.targets.n_columns)
+        per_row += (8 + itemsize) * self.phi.n_features_in
+        return block_rows(per_row, source.n_rows, self.n_jobs)
