@@ -114,7 +114,7 @@ class Machine(Solver):
     def changed(self) -> None:
         """Drop what was derived from the sums."""
         for name in ("scored", "solution", "held_out"):
-            self.__dict__.pop(name, None)
+            vars(self).pop(name, None)
 
     def _total(self, source: Source, progress: Progress | None = None) -> Moments:
         total = reduce(
@@ -156,11 +156,6 @@ class Machine(Solver):
         """Whether the largest layer is worth more than the one before it."""
         *_, before, largest = [np.inf, *self.units_path.values()]
         return largest < (1 - WORTHWHILE) * before
-
-    @cached_property
-    def solution(self) -> Solution:
-        """The model that the present sums give; leave-one-out looks at the kept rows."""
-        return self.solve(None)
 
     def solve(self, source: Source | None, progress: Progress | None = None) -> Solution:
         """Solve, with one more pass over ``source`` where alpha is chosen by leave-one-out."""

@@ -96,7 +96,14 @@ class Solver(ABC):
     class_weight: NDArray | None
     n_jobs: int | None
 
-    solution: Solution
+    @abstractmethod
+    def solve(self, source: Source | None, progress: Progress | None = None) -> Solution:
+        """Solve, with one more pass over ``source`` where the choice of alpha needs it."""
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The model that the present state gives; leave-one-out looks at the kept rows."""
+        return self.solve(None)
 
     @abstractmethod
     def _sample_residuals(self) -> NDArray:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import Any, Self, final
 
 import numpy as np
@@ -192,9 +191,14 @@ class HiddenLayer:
         """Random units are far from dependent: float32 blocks do."""
         return False
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         """Digest of the parameters and of what was frozen."""
+        if "fingerprint" not in self._cache:
+            self._cache["fingerprint"] = self._fingerprint()
+        return self._cache["fingerprint"]
+
+    def _fingerprint(self) -> str:
         s = self.spec
         return fingerprint(
             [
