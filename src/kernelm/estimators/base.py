@@ -31,6 +31,7 @@ class MomentEstimator(BaseEstimator, ABC):
 
     machine_: Machine
     n_features_in_: int
+    feature_names_in_: NDArray
 
     alpha: Any
     fit_intercept: bool
