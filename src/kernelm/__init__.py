@@ -7,12 +7,19 @@ __version__ = "0.1.0"
 
 from kernelm import data, kernels
 from kernelm._config import config_context, get_config, set_config
-from kernelm.estimators import ELMClassifier, ELMRegressor
+from kernelm.estimators import (
+    ELMClassifier,
+    ELMRegressor,
+    KernelELMClassifier,
+    KernelELMRegressor,
+)
 from kernelm.ridge import Status
 
 __all__ = [
     "ELMClassifier",
     "ELMRegressor",
+    "KernelELMClassifier",
+    "KernelELMRegressor",
     "Status",
     "__version__",
     "config_context",

@@ -336,3 +336,22 @@ def some_candidates(candidates: Any) -> None:
     """Raise if there is nothing to choose from."""
     if not len(candidates):
         raise ValueError("candidates must hold at least one kernel, got none")
+
+
+def streams(approximation: str, keeps_rows: bool) -> bool:
+    """Return True, or raise if a kernel machine keeps rows instead of sums."""
+    if approximation in ("exact", "subset") or keeps_rows:
+        raise AttributeError(
+            "partial_fit, freeze, merge and forget add and subtract sums over rows, which the "
+            'exact and subset forms do not have; use approximation="nystrom" or "landmarks"'
+        )
+    return True
+
+
+def not_semidefinite(name: str, jitter: float) -> ValueError:
+    """Return the error for a matrix that no rounding explains: it has negative eigenvalues."""
+    return ValueError(
+        f"{name} must be positive semidefinite, but adding {jitter:.2g} to its diagonal did not "
+        f"make it so; use a positive semidefinite kernel (not Sigmoid), finite landmarks, or "
+        f"float64"
+    )

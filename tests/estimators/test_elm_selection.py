@@ -46,7 +46,8 @@ def test_alpha_by_leave_one_out_minimises_the_error_of_refits():
     assert model.path_.score * y.var() == pytest.approx(at_best, rel=1e-6)
     for other in model.path_.alphas[:: len(model.path_.alphas) // 4]:
         refit = ELMRegressor(25, alpha=other, random_state=0).fit(X, y)
-        assert np.mean((y - brute_force_loo(refit, X, y)) ** 2) >= at_best * (1 - 1e-6)
+        # The largest alpha within 1e-3 of the least error is taken.
+        assert np.mean((y - brute_force_loo(refit, X, y)) ** 2) >= at_best * (1 - 1.1e-3)
 
 
 def test_the_path_of_given_candidates():

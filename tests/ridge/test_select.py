@@ -109,8 +109,8 @@ def path(*scores):
         ((1, 2, 3), 1, Status.EDGE_LOW),
         ((3, 2, 1), 3, Status.EDGE_HIGH),
         ((3, 1, 1, 2), 3, Status.OK),  # of equals the strongest ridge
-        ((3, 1, 1 + 1e-12, 2), 3, Status.OK),  # equal to nine digits
-        ((3, 1, 1 + 1e-6, 2), 2, Status.OK),
+        ((3, 1, 1 + 1e-4, 2), 3, Status.OK),  # equal to a tenth of a percent
+        ((3, 1, 1 + 1e-2, 2), 2, Status.OK),
         ((1, 1, 1), 3, Status.EDGE_HIGH),
         ((0, 0, 5), 2, Status.OK),
         ((-2, -2 - 1e-12, 5), 2, Status.OK),

@@ -8,7 +8,7 @@ two samples merge into the sample of both.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self, final
 
 import numpy as np
@@ -82,6 +82,13 @@ class Sample:
     def is_complete(self) -> bool:
         """Whether every row that was offered is here."""
         return len(self.priority) == self.seen
+
+    def head(self, capacity: int) -> Self:
+        """Return the smaller sample that the same rows would have given."""
+        kept = _lowest(self.priority, capacity)
+        smaller = replace(self, capacity=capacity)
+        smaller._keep(kept)
+        return smaller
 
     def add(self, rows: Rows) -> None:
         """Offer a block of rows."""

@@ -188,7 +188,7 @@ class MomentEstimator(BaseEstimator, ABC):
             if not machine.gains:
                 break
             phi = self._freeze_map(machine.sample, counts[-1], self.seed_)
-            larger = machine.with_map(phi, counts)
+            larger = machine.with_map(phi, _up_to(phi.n_features_out, counts))
             self._learn(larger, source)
             if not larger.gains:
                 machine.elsewhere = larger.units_path
@@ -201,22 +201,36 @@ class MomentEstimator(BaseEstimator, ABC):
 
     def _prepare(self, source: Source, classes: Any, *, streaming: bool = False) -> Machine:
         """Freeze a feature map on a sample of the source."""
-        self._check_parameters()
-        _checks.has_rows(source.n_rows)
-        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
-        sample = Sample.of(source, SAMPLE_ROWS, self.seed_)
-        coding, class_weight = self._coding(source, sample, classes)
+        sample, coding, class_weight = self._survey(source, classes)
         counts = self._feature_counts(source.n_features, None if streaming else source.n_rows)[0]
+        phi = self._freeze_map(sample, counts[-1], self.seed_)
         return Machine(
-            self._freeze_map(sample, counts[-1], self.seed_),
+            phi,
             coding,
-            sample,
+            sample.head(SAMPLE_ROWS),
             alpha=self.alpha,
             intercept=self.fit_intercept,
-            counts=counts,
+            counts=_up_to(phi.n_features_out, counts),
             class_weight=class_weight,
             n_jobs=self.n_jobs,
         )
+
+    def _survey(self, source: Source, classes: Any) -> tuple[Sample, Targets, NDArray | None]:
+        """Sample the rows, learn what the targets are, and settle what depends on both."""
+        self._check_parameters()
+        _checks.has_rows(source.n_rows)
+        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        sample = Sample.of(source, self._sample_rows(source), self.seed_)
+        coding, class_weight = self._coding(source, sample, classes)
+        self._settle(sample, coding)
+        return sample, coding, class_weight
+
+    def _sample_rows(self, source: Source) -> int:
+        """Return how many rows the feature map is frozen from."""
+        return SAMPLE_ROWS
+
+    def _settle(self, sample: Sample, coding: Targets) -> None:
+        """Decide once, before any map is frozen, what the maps have in common."""
 
     def _learn(self, machine: Machine, source: Source) -> None:
         with self._progress(f"fit {machine.phi.n_features_out} features", source) as progress:
@@ -286,3 +300,8 @@ class MomentEstimator(BaseEstimator, ABC):
         if not self.__sklearn_is_fitted__():
             raise AttributeError(f"this {type(self).__name__} is not fitted yet; call fit first")
         return self.machine_
+
+
+def _up_to(n_features: int, counts: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the counts that a map can serve, its own size last (data may have less to give)."""
+    return (*(k for k in counts if k < n_features), n_features)

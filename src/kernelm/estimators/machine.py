@@ -184,7 +184,9 @@ class Machine(Solver):
             return Factor.of_rows(Phi, Y, *weights, intercept=self.intercept)
         m = self.moments
         m = m if n_features == m.n_features else m.leading(n_features)
-        return Factor.of(m, penalty=self.phi.penalty, intercept=self.intercept)
+        P = self.phi.penalty
+        P = None if P is None else P[:n_features, :n_features]
+        return Factor.of(m, penalty=P, intercept=self.intercept)
 
     def _loo_path(
         self, phi: FeatureMap, factor: Factor, source: Source | None, progress: Progress | None

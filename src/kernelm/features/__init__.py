@@ -1,7 +1,20 @@
 """Which finite vector stands for a row?"""
 
 from kernelm.features.base import FeatureMap, fingerprint
+from kernelm.features.kernel_columns import KernelColumns
+from kernelm.features.landmarks import CHOICES, Landmarks, choose, distinct
 from kernelm.features.random import HiddenLayer, RandomLayer
 from kernelm.features.scaling import InputScaler
 
-__all__ = ["FeatureMap", "HiddenLayer", "InputScaler", "RandomLayer", "fingerprint"]
+__all__ = [
+    "CHOICES",
+    "FeatureMap",
+    "HiddenLayer",
+    "InputScaler",
+    "KernelColumns",
+    "Landmarks",
+    "RandomLayer",
+    "choose",
+    "distinct",
+    "fingerprint",
+]

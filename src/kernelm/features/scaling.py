@@ -34,8 +34,11 @@ class InputScaler:
     scale: NDArray  #: (D,) factors, 1/(standard deviation · length)
 
     @classmethod
-    def fit(cls, X: Any, weight: NDArray | None = None) -> Self:
-        """Freeze column means and scales of a sample."""
+    def fit(cls, X: Any, weight: NDArray | None = None, *, unit_length: bool = True) -> Self:
+        """Freeze column means and scales of a sample.
+
+        Without ``unit_length`` dense columns are standardised and no more.
+        """
         X, weight = counted(X, weight)
         w = np.ones(X.shape[0]) if weight is None else weight
         w = w / w.sum()
@@ -50,7 +53,7 @@ class InputScaler:
         std = np.sqrt(w @ (U - mean) ** 2)
         varies = std > 10 * np.finfo(np.float64).eps
         std[~varies] = 1.0
-        length = np.sqrt(max(varies.sum(), 1))
+        length = np.sqrt(max(varies.sum(), 1)) if unit_length else 1.0
         return cls(mean * top, 1.0 / (std * top) / length)
 
     @classmethod

@@ -30,11 +30,14 @@ def squared_distances(
     scale: float = 1.0,
     sign: int = 1,
     then: Callable[[NDArray], None] | None = None,
+    snap: bool = False,
 ) -> NDArray:
     """Return ``sign * (distance / scale)**2`` for all pairs, after ``then`` changed each block.
 
-    Never of the wrong sign, exactly zero on the diagonal when ``Z`` is None, and finite for
-    any finite rows: what does not fit the dtype becomes a sixteenth of its largest number.
+    With ``snap``, squares that rounding cannot tell from zero are zero: equal rows are equal,
+    which matters to kernels that take the root of what rounding leaves.
+    Never of the wrong sign, exactly zero on the diagonal when ``Z`` is None, and finite for any
+    finite rows: what does not fit the dtype becomes a sixteenth of its largest number.
 
     Examples
     --------
@@ -43,14 +46,18 @@ def squared_distances(
     array([[6.25]])
     """
     other = X if Z is None else Z
+    unit = 1.0 / float(scale)
     with np.errstate(over="ignore", invalid="ignore"):
-        K = _product(X, other, 1.0 / float(scale), sign)
+        K = _product(X, other, unit, sign)
         if K is None:
             K = _far(X, other, float(scale), sign)
     clip = np.maximum if sign > 0 else np.minimum
+    zero = _rounding(X, other, unit) if snap and K.size else 0.0
     for rows in blocks(*K.shape):
         block = K[rows]
         clip(block, 0, out=block)
+        if zero:
+            block *= np.abs(block) > zero if sign < 0 else block > zero
         if Z is None:
             set_diagonal(block, rows, 0)
         if then is not None:
@@ -126,6 +133,22 @@ def _sparse(X: Any, Z: Any, unit: float, sign: int) -> NDArray | None:
         K[rows] += sign * a[rows, None]
         K[rows] += sign * b
     return K
+
+
+def _rounding(X: Any, Z: Any, unit: float) -> float:
+    """Return the rounding error of squared distances from a product, 0 if there is none."""
+    eps = float(np.finfo(X.dtype).eps)
+    centre = 0.0 if issparse(Z) or issparse(X) else Z.mean(axis=0, dtype=np.float64)
+    spread = max(_longest(X, centre), _longest(Z, centre)) * unit * unit
+    return 8 * eps * spread if spread * eps < MAX_NOISE else 0.0
+
+
+def _longest(X: Any, centre: Any) -> float:
+    """Return a bound of the squared length of centred rows from the range of the columns."""
+    if issparse(X):
+        return float(row_sq_norms(X).max(initial=0))
+    reach = np.maximum(np.abs(X.max(axis=0) - centre), np.abs(X.min(axis=0) - centre))
+    return float(reach @ reach)
 
 
 def _swamped(a: NDArray, b: NDArray) -> bool:

@@ -28,6 +28,7 @@ class Radial(Kernel):
     scale: float | str
     _metric: ClassVar[str] = "euclidean"
     _factor: ClassVar[float] = 1.0  # _of receives factor · (d / scale)², ready from the product
+    _smooth: ClassVar[bool] = False  # a function of d², which does not magnify rounding near 0
 
     def __post_init__(self) -> None:
         if not is_rule(self.scale):
@@ -39,7 +40,8 @@ class Radial(Kernel):
 
     def _gram(self, X: Rows, Z: Rows | None) -> NDArray:
         unit = float(self.scale) / math.sqrt(abs(self._factor))
-        return squared_distances(X, Z, unit, 1 if self._factor > 0 else -1, self._of)
+        sign = 1 if self._factor > 0 else -1
+        return squared_distances(X, Z, unit, sign, self._of, snap=not self._smooth)
 
     def _diag(self, X: Rows) -> NDArray:
         return np.ones(X.shape[0], X.dtype)
@@ -78,6 +80,7 @@ class Gaussian(Radial):
 
     scale: float | str = 1.0  #: :math:`\sigma`
     _factor: ClassVar[float] = -0.5
+    _smooth: ClassVar[bool] = True
 
     @classmethod
     def from_gamma(cls, gamma: float) -> Self:

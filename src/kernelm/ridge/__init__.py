@@ -2,6 +2,7 @@
 
 from kernelm.ridge.dual import DualFactor
 from kernelm.ridge.factor import Factor, Weights
+from kernelm.ridge.falkon import FalkonResult, FalkonSums, Preconditioner, falkon
 from kernelm.ridge.loo import loo_residuals
 from kernelm.ridge.moments import Moments, observations
 from kernelm.ridge.path import Path
@@ -11,11 +12,15 @@ from kernelm.ridge.status import Status
 __all__ = [
     "DualFactor",
     "Factor",
+    "FalkonResult",
+    "FalkonSums",
     "Moments",
     "Path",
+    "Preconditioner",
     "Status",
     "Weights",
     "default_alphas",
+    "falkon",
     "gcv_path",
     "kfold_path",
     "loo_residuals",

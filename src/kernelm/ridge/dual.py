@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelm import _checks
-from kernelm.ridge.factor import Weights
+from kernelm.ridge.factor import RESOLUTION, Weights
 from kernelm.ridge.loo import SATURATED
 from kernelm.ridge.path import Path
 from kernelm.ridge.spectrum import EPS, eigh, inverse, noise_floor, resolve
@@ -98,7 +98,9 @@ class DualFactor:
             np.sum(weight[:, None] * np.nan_to_num(self._loo(a, unit)) ** 2) / weight.sum()
             for a in alphas
         ]
-        return Path("loo", alphas, np.array(scores))
+        # Below rounding all alphas are equally good: the largest of them is taken.
+        least = RESOLUTION * np.sum(self.target**2) / weight.sum()
+        return Path("loo", alphas, np.maximum(scores, least))
 
     def coef(self, alpha: float) -> Weights:
         """Return weights a on the rows and the intercept b for one alpha."""

@@ -18,7 +18,7 @@ from kernelm.ridge.moments import Moments, observations
 from kernelm.ridge.spectrum import EPS, eigh, inverse, noise_floor, resolve
 from kernelm.ridge.status import Status
 
-_RESOLUTION = 1e-12
+RESOLUTION = 1e-12
 _CONSTANT = 64  # rounding errors of a sum over one block, in units of its precision
 
 
@@ -81,8 +81,10 @@ class Factor:
         constant = _vanished(np.diagonal(A), m)
         A[constant], A[:, constant], B[constant] = 0.0, 0.0, 0.0
         shift = np.where(constant, 0.0, mean)
-        whiten = None if penalty is None else _inverse_root(penalty)
-        if whiten is not None:
+        noise, whiten = 0.0, None
+        if penalty is not None:
+            whiten, magnified = _inverse_root(penalty)
+            noise = EPS * float(np.linalg.norm(A)) * magnified
             A, B, shift = whiten.T @ A @ whiten, whiten.T @ B, shift @ whiten
         values, V = eigh(A)
         return cls(
@@ -94,8 +96,8 @@ class Factor:
             yy=np.maximum(m.yy - m.weight * y_mean**2, 0.0),
             n=m.rows,
             weight=m.weight if intercept else np.inf,
-            floor=noise_floor(values, m.precision, m.weight * float(shift @ shift)),
-            resolution=max(_RESOLUTION, m.precision),
+            floor=max(noise_floor(values, m.precision, m.weight * float(shift @ shift)), noise),
+            resolution=max(RESOLUTION, m.precision),
         )
 
     @classmethod
@@ -133,7 +135,7 @@ class Factor:
             n=observations(w, unit),
             weight=float(w.sum()) if intercept else np.inf,
             floor=floor,
-            resolution=_RESOLUTION,
+            resolution=RESOLUTION,
         )
 
     def resolve(self, alpha: float) -> tuple[float, Status]:
@@ -198,7 +200,14 @@ def _vanished(variance: NDArray, m: Moments) -> NDArray:
     return variance <= rounding * np.diagonal(m.gram)
 
 
-def _inverse_root(P: NDArray) -> NDArray:
+def _inverse_root(P: NDArray) -> tuple[NDArray, float]:
+    """Return a whitening of the penalty, and how much it magnifies rounding in the Gram.
+
+    The Gram matrix holds squares of what P holds: directions in which P is below the square
+    root of the rounding error of its largest are noise there, and are left out.
+    """
     values, U = eigh(np.asarray(P, np.float64))
-    kept = values > len(P) * EPS * values[-1]
-    return U[:, kept] / np.sqrt(values[kept])
+    kept = values > 8 * np.sqrt(EPS) * values[-1]
+    if not kept.any():
+        return U[:, kept], 0.0
+    return U[:, kept] / np.sqrt(values[kept]), 1.0 / float(values[kept][0])

@@ -10,6 +10,10 @@ from numpy.typing import NDArray
 
 from kernelm.ridge.status import Status
 
+#: Scores this close (relative) are equal: no data set tells them apart, and a larger alpha is
+#: the more stable model.
+EQUAL = 1e-3
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -37,11 +41,11 @@ class Path:
 
     @property
     def index(self) -> int:
-        """Position of the best score; of equals (to nine digits) the largest alpha."""
+        """Position of the best score; of equals (to a tenth of a percent) the largest alpha."""
         low = np.fmin.reduce(self.scores)
         if not np.isfinite(low):
             return len(self.scores) - 1
-        return int(np.flatnonzero(self.scores <= low + 1e-9 * abs(low))[-1])
+        return int(np.flatnonzero(self.scores <= low + EQUAL * abs(low))[-1])
 
     @property
     def best(self) -> float:

@@ -1,0 +1,155 @@
+"""Which kernel? Ranking kernels by closed-form leave-one-out on a sample of rows.
+
+Every candidate costs one Gram matrix and one factorisation, for all alphas and without folds.
+Deep kernels that begin with the same layers share them: a list of layers costs one layer more
+than the list without its last entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelm import _checks
+from kernelm.kernels import (
+    ArcCosine,
+    AsymptoticELM,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Layer,
+    Matern32,
+    Stacked,
+)
+from kernelm.ridge import DualFactor, Path
+
+#: What ``kernel="auto"`` chooses from.
+DEFAULT_CANDIDATES: tuple[Kernel, ...] = (
+    *(Gaussian(f"{m}*median") for m in (0.25, 0.5, 1)),
+    *(Laplacian(f"{m}*median") for m in (0.5, 1, 2)),
+    *(Matern32(f"{m}*median") for m in (0.5, 1, 2)),
+    *(ArcCosine([1] * depth, normalize=True) for depth in (1, 2, 3)),
+    AsymptoticELM(weight_scale=1.0),
+)
+
+#: Shares of the largest eigenvalue that are tried as alpha.
+ALPHA_SHARES = np.logspace(-9, 0, 19)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """One kernel, with the alpha that suits it best."""
+
+    kernel: Kernel  #: as it was offered
+    resolved: Kernel  #: with numbers for its scales
+    alpha: float
+    score: float  #: mean squared leave-one-out error, the smaller the better
+    path: Path
+
+    def __repr__(self) -> str:
+        return f"{self.score:.4g}  alpha={self.alpha:.2g}  {self.kernel!r}"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KernelPath:
+    """Kernels ranked by leave-one-out error, the best first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelm.kernels import Gaussian, Linear
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> rank_kernels(X, np.sin(2 * X[:, :1]), [Linear(), Gaussian()]).best
+    Gaussian(scale=1.0)
+    """
+
+    trials: tuple[Trial, ...]
+
+    @property
+    def best(self) -> Kernel:
+        """The kernel with the smallest error."""
+        return self.trials[0].kernel
+
+    def __iter__(self) -> Iterator[Trial]:
+        return iter(self.trials)
+
+    def __len__(self) -> int:
+        return len(self.trials)
+
+    def __getitem__(self, index: int) -> Trial:
+        return self.trials[index]
+
+    def __repr__(self) -> str:
+        shown = [repr(t) for t in self.trials[:10]]
+        more = [f"... and {len(self) - 10} more"] if len(self) > 10 else []
+        return "\n".join(["error      alpha   kernel", *shown, *more])
+
+
+def arc_cosine_lists(degrees: Iterable[int] = range(4), max_depth: int = 4) -> list[Kernel]:
+    """Return every arc-cosine kernel with layers of these degrees, up to a depth.
+
+    Examples
+    --------
+    >>> len(arc_cosine_lists())
+    340
+    """
+    degrees = tuple(degrees)
+    lists = [p for depth in range(1, max_depth + 1) for p in product(degrees, repeat=depth)]
+    return [ArcCosine(p, normalize=True) for p in lists]
+
+
+def rank_kernels(
+    X: Any,
+    Y: NDArray,
+    candidates: Sequence[Kernel] = DEFAULT_CANDIDATES,
+    *,
+    weight: NDArray | None = None,
+    intercept: bool = True,
+    seed: int = 0,
+) -> KernelPath:
+    """Rank kernels on rows X with target columns Y; all rows are used."""
+    _checks.some_candidates(candidates)
+    weight = None if weight is None else np.asarray(weight, np.float64)
+    unit = None if weight is None else np.minimum(weight, 1.0)
+    resolved = [k.resolve(X, weight, seed) for k in candidates]
+    trials = []
+    for index, K in _grams(resolved, X):
+        dual = DualFactor.of(K, Y, weight, intercept=intercept)
+        path = dual.loo_path(dual.values[-1] * ALPHA_SHARES, unit)
+        trials.append(Trial(candidates[index], resolved[index], path.best, path.score, path))
+    return KernelPath(tuple(sorted(trials, key=lambda t: t.score)))
+
+
+def _grams(kernels: Sequence[Kernel], X: Any) -> Iterator[tuple[int, NDArray]]:
+    """Yield the Gram matrix of each kernel; stacks on one base share their first layers."""
+    groups: dict[Kernel, list[tuple[tuple[Layer, ...], int]]] = {}
+    for index, kernel in enumerate(kernels):
+        tree = getattr(kernel, "tree", kernel)
+        base, layers = (tree.base, tree.layers) if isinstance(tree, Stacked) else (tree, ())
+        groups.setdefault(base, []).append((layers, index))
+    for base, members in groups.items():
+        K = base.gram(X).astype(np.float64)
+        yield from _descend(K, base.diag(X).astype(np.float64), members, 0)
+
+
+def _descend(
+    K: NDArray, d: NDArray, members: list[tuple[tuple[Layer, ...], int]], depth: int
+) -> Iterator[tuple[int, NDArray]]:
+    """Yield the kernels that end here, then those of each next layer, computed once."""
+    yield from ((index, K) for layers, index in members if len(layers) == depth)
+    following: dict[Layer, list[tuple[tuple[Layer, ...], int]]] = {}
+    for layers, index in members:
+        if len(layers) > depth:
+            following.setdefault(layers[depth], []).append((layers, index))
+    for layer, deeper in following.items():
+        above = layer.diag_of(d)
+        K_above = layer.of(K.copy(), d, d)
+        np.fill_diagonal(K_above, above)
+        yield from _descend(K_above, above, deeper, depth + 1)
