@@ -107,6 +107,14 @@ def same_columns(X: Any, Z: Any) -> None:
         )
 
 
+def usable_landmarks(Z: Any) -> None:
+    """Refuse landmarks of a user that are none, or not finite."""
+    if not Z.shape[0]:
+        raise ValueError("landmarks must hold at least one row, got none")
+    if not np.isfinite(Z.data if hasattr(Z, "indptr") else Z).all():
+        raise ValueError("landmarks must be finite, got NaN or infinity; drop such rows")
+
+
 def non_negative_rows(X: Any, name: str, owner: str) -> None:
     """Refuse rows with a negative entry."""
     values = X.data if hasattr(X, "indptr") else X
@@ -355,3 +363,18 @@ def not_semidefinite(name: str, jitter: float) -> ValueError:
         f"make it so; use a positive semidefinite kernel (not Sigmoid), finite landmarks, or "
         f"float64"
     )
+
+
+def passes_need_rows(source: Any) -> Any:
+    """Return the source if there is one."""
+    if source is None:
+        raise ValueError(
+            "this model was fitted by passes over its rows and keeps no sums; call fit again"
+        )
+    return source
+
+
+def factored(info: int) -> None:
+    """Raise if LAPACK could not invert a triangle."""
+    if info != 0:
+        raise ValueError("the kernel matrix is singular to rounding; use a larger alpha")

@@ -116,15 +116,18 @@ def rank_kernels(
 ) -> KernelPath:
     """Rank kernels on rows X with target columns Y; all rows are used."""
     _checks.some_candidates(candidates)
+    # Few rows, so double precision costs little; in single, equals would differ by rounding.
+    X = _checks.rows(X).astype(np.float64, copy=False)
     weight = None if weight is None else np.asarray(weight, np.float64)
     unit = None if weight is None else np.minimum(weight, 1.0)
     resolved = [k.resolve(X, weight, seed) for k in candidates]
-    trials = []
+    trials: dict[int, Trial] = {}
     for index, K in _grams(resolved, X):
         dual = DualFactor.of(K, Y, weight, intercept=intercept)
         path = dual.loo_path(dual.values[-1] * ALPHA_SHARES, unit)
-        trials.append(Trial(candidates[index], resolved[index], path.best, path.score, path))
-    return KernelPath(tuple(sorted(trials, key=lambda t: t.score)))
+        trials[index] = Trial(candidates[index], resolved[index], path.best, path.score, path)
+    # Of equals, the one that was offered first.
+    return KernelPath(tuple(sorted((trials[i] for i in sorted(trials)), key=lambda t: t.score)))
 
 
 def _grams(kernels: Sequence[Kernel], X: Any) -> Iterator[tuple[int, NDArray]]:
@@ -135,8 +138,7 @@ def _grams(kernels: Sequence[Kernel], X: Any) -> Iterator[tuple[int, NDArray]]:
         base, layers = (tree.base, tree.layers) if isinstance(tree, Stacked) else (tree, ())
         groups.setdefault(base, []).append((layers, index))
     for base, members in groups.items():
-        K = base.gram(X).astype(np.float64)
-        yield from _descend(K, base.diag(X).astype(np.float64), members, 0)
+        yield from _descend(base.gram(X), base.diag(X), members, 0)
 
 
 def _descend(
@@ -149,7 +151,9 @@ def _descend(
         if len(layers) > depth:
             following.setdefault(layers[depth], []).append((layers, index))
     for layer, deeper in following.items():
-        above = layer.diag_of(d)
+        with np.errstate(over="ignore", invalid="ignore"):
+            above = layer.diag_of(d)
+        _checks.finite_diag(above, f"layer {depth + 1} of a candidate, {layer!r},")
         K_above = layer.of(K.copy(), d, d)
         np.fill_diagonal(K_above, above)
         yield from _descend(K_above, above, deeper, depth + 1)

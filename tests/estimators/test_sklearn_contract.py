@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernelm import ELMClassifier, ELMRegressor
+from kernelm import ELMClassifier, ELMRegressor, KernelELMClassifier, KernelELMRegressor
+from kernelm.kernels import ArcCosine, Gaussian
 from problems import as_csr, classification, regression
 
 CHECKED = [
@@ -21,6 +22,12 @@ CHECKED = [
     ELMRegressor(),
     ELMClassifier(n_hidden=30, activation="relu", alpha="loo", direct_links=True),
     ELMRegressor(n_hidden=20, activation="rbf", alpha=0.1, scale_inputs=False),
+    KernelELMClassifier(),
+    KernelELMRegressor(),
+    # 8 landmarks and an intercept would interpolate the 9 weighted rows of a check: 0/0 in LOO.
+    KernelELMClassifier(Gaussian("median"), approximation="nystrom", n_landmarks=6),
+    KernelELMRegressor(ArcCosine([1, 0]), approximation="landmarks", n_landmarks=6),
+    KernelELMClassifier("laplacian", approximation="subset"),
 ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,14 @@ from kernelm.estimators.plan import Plan
 from kernelm.estimators.targets import Targets
 from kernelm.features import FeatureMap
 from kernelm.ridge import Path, Status
+
+
+class Survey(NamedTuple):
+    """What is known before anything is learned."""
+
+    sample: Sample
+    coding: Targets
+    class_weight: NDArray | None
 
 
 class MomentEstimator(BaseEstimator, ABC):
@@ -117,7 +125,7 @@ class MomentEstimator(BaseEstimator, ABC):
         first = not hasattr(self, "machine_")
         source = self._source(X, y, sample_weight, reset=first)
         if first:
-            machine = self._prepare(source, classes, streaming=True)
+            machine = self._streaming(source, classes)
             self._learn(machine, source)
             self.machine_ = machine
             return self
@@ -136,7 +144,7 @@ class MomentEstimator(BaseEstimator, ABC):
         different machines, and :meth:`merge` into the model of all of them.
         """
         source = self._source(X, y, sample_weight, reset=True)
-        machine = self._prepare(source, classes, streaming=True)
+        machine = self._streaming(source, classes)
         machine.empty()
         self.machine_ = machine
         return self
@@ -182,12 +190,18 @@ class MomentEstimator(BaseEstimator, ABC):
         )
 
     def _fit(self, source: Source, classes: Any) -> Self:
-        machine = self._prepare(source, classes)
+        self.machine_ = self._grown(source, self._survey(source, classes))
+        return self
+
+    def _grown(self, source: Source, survey: Survey) -> Machine:
+        """Learn all rows with one layer after the other, while the larger one is worth it."""
+        first, *later = self._feature_counts(source.n_features, source.n_rows)
+        machine = self._machine(survey, first)
         self._learn(machine, source)
-        for counts in self._feature_counts(source.n_features, source.n_rows)[1:]:
+        for counts in later:
             if not machine.gains:
                 break
-            phi = self._freeze_map(machine.sample, counts[-1], self.seed_)
+            phi = self._freeze_map(survey.sample, counts[-1], self.seed_)
             larger = machine.with_map(phi, _up_to(phi.n_features_out, counts))
             self._learn(larger, source)
             if not larger.gains:
@@ -196,40 +210,41 @@ class MomentEstimator(BaseEstimator, ABC):
             machine = larger
         with self._progress("leave-one-out", source) as progress:
             machine.solve(source, progress)
-        self.machine_ = machine
-        return self
+        return machine
 
-    def _prepare(self, source: Source, classes: Any, *, streaming: bool = False) -> Machine:
-        """Freeze a feature map on a sample of the source."""
-        sample, coding, class_weight = self._survey(source, classes)
-        counts = self._feature_counts(source.n_features, None if streaming else source.n_rows)[0]
-        phi = self._freeze_map(sample, counts[-1], self.seed_)
+    def _streaming(self, source: Source, classes: Any) -> Machine:
+        """Return a machine for rows that come once, frozen on the first of them."""
+        counts = self._feature_counts(source.n_features, None)
+        return self._machine(self._survey(source, classes), counts[0])
+
+    def _machine(self, survey: Survey, counts: tuple[int, ...]) -> Machine:
+        phi = self._freeze_map(survey.sample, counts[-1], self.seed_)
         return Machine(
             phi,
-            coding,
-            sample.head(SAMPLE_ROWS),
+            survey.coding,
+            survey.sample.head(SAMPLE_ROWS),
             alpha=self.alpha,
             intercept=self.fit_intercept,
             counts=_up_to(phi.n_features_out, counts),
-            class_weight=class_weight,
+            class_weight=survey.class_weight,
             n_jobs=self.n_jobs,
         )
 
-    def _survey(self, source: Source, classes: Any) -> tuple[Sample, Targets, NDArray | None]:
+    def _survey(self, source: Source, classes: Any) -> Survey:
         """Sample the rows, learn what the targets are, and settle what depends on both."""
         self._check_parameters()
         _checks.has_rows(source.n_rows)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         sample = Sample.of(source, self._sample_rows(source), self.seed_)
-        coding, class_weight = self._coding(source, sample, classes)
-        self._settle(sample, coding)
-        return sample, coding, class_weight
+        survey = Survey(sample, *self._coding(source, sample, classes))
+        self._settle(survey)
+        return survey
 
     def _sample_rows(self, source: Source) -> int:
         """Return how many rows the feature map is frozen from."""
         return SAMPLE_ROWS
 
-    def _settle(self, sample: Sample, coding: Targets) -> None:
+    def _settle(self, survey: Survey) -> None:
         """Decide once, before any map is frozen, what the maps have in common."""
 
     def _learn(self, machine: Machine, source: Source) -> None:

@@ -12,7 +12,10 @@ from kernelm.data import Progress, Sample, Source
 from kernelm.estimators.solution import Solution, Solver
 from kernelm.estimators.targets import Targets
 from kernelm.features import KernelColumns
-from kernelm.ridge import DualFactor, Path, default_alphas
+from kernelm.ridge import DualCholesky, DualFactor, Path, default_alphas
+
+EIGEN_ROWS = 2000  # up to here one eigendecomposition serves every alpha in a second or two
+LARGE_BYTES = 2**29  # kernel matrices above this size are kept in float32
 
 
 @final
@@ -29,13 +32,46 @@ class ExactMachine(Solver):
     n_jobs: int | None = None
 
     def solve(self, source: Source | None = None, progress: Progress | None = None) -> Solution:
-        """Solve; the leave-one-out error of every alpha comes with the factorisation."""
-        weight, unit = self._weights(self.sample)
-        K = self.phi.kernel.gram(self.phi.Z)
-        dual = DualFactor.of(K, self._encode(self.sample), weight, intercept=self.intercept)
-        path = self._path(dual, unit)
-        self.solution = Solution.of(self.phi, dual, path, {len(K): path.score})
+        """Solve; the leave-one-out error of every alpha comes with an eigendecomposition.
+
+        More rows than that is quick for choose alpha on some of them, and then take a Cholesky
+        factor of all.
+        """
+        n = len(self.sample.priority)
+        if n <= EIGEN_ROWS or (not isinstance(self.alpha, str) and np.all(self.alpha == 0)):
+            self.solution = self._by_eigenvalues(self.sample)
+        else:
+            self.solution = self._by_cholesky(self._chosen_alpha())
         return self.solution
+
+    def _by_eigenvalues(self, sample: Sample) -> Solution:
+        weight, unit = self._weights(sample)
+        Z = self.phi.scaler.transform(sample.X)
+        dual = DualFactor.of(
+            self.phi.kernel.gram(Z), self._encode(sample), weight, intercept=self.intercept
+        )
+        path = self._path(dual, unit)
+        return Solution.of(self.phi, dual, path, {len(Z): path.score})
+
+    def _chosen_alpha(self) -> Path:
+        if np.ndim(self.alpha) == 0 and not isinstance(self.alpha, str):
+            return Path("given", np.array([float(self.alpha)]), np.array([np.nan]))
+        return self._by_eigenvalues(self.sample.head(EIGEN_ROWS)).path
+
+    def _by_cholesky(self, path: Path) -> Solution:
+        weight, _ = self._weights(self.sample)
+        K = self.phi.kernel.gram(self.phi.Z)
+        if K.nbytes > LARGE_BYTES:
+            K = K.astype(np.float32, copy=False)
+        dual = DualCholesky.of(
+            K,
+            self._encode(self.sample),
+            path.best,
+            weight,
+            intercept=self.intercept,
+            overwrite=True,
+        )
+        return Solution.of(self.phi, dual, path, {len(K): path.score})
 
     def _path(self, dual: DualFactor, unit: NDArray | None) -> Path:
         if isinstance(self.alpha, str):
@@ -45,6 +81,15 @@ class ExactMachine(Solver):
         return path if len(alphas) > 1 else replace(path, criterion="given", alphas=alphas)
 
     def _sample_residuals(self) -> NDArray:
-        solution, (_, unit) = self.solution, self._weights(self.sample)
+        solution, (weight, unit) = self.solution, self._weights(self.sample)
+        if isinstance(solution.factor, DualCholesky):
+            return solution.factor.loo_residuals(_part(weight, unit))
         assert isinstance(solution.factor, DualFactor)
         return np.nan_to_num(solution.factor.loo_residuals(np.array([solution.alpha]), unit)[0])
+
+
+def _part(weight: NDArray | None, unit: NDArray | None) -> NDArray | None:
+    """Return the part of each row's weight that one observation is."""
+    if weight is None or unit is None:
+        return None
+    return np.divide(unit, weight, out=np.ones(len(weight)), where=weight > 0)

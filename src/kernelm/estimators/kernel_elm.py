@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Self, final
 
+import numpy as np
 from sklearn.utils.metaestimators import available_if
 
 from kernelm import _checks
 from kernelm._config import working_bytes
 from kernelm.data import Sample, Source
-from kernelm.estimators.base import MomentEstimator
+from kernelm.estimators.base import MomentEstimator, Survey
 from kernelm.estimators.exact import ExactMachine
+from kernelm.estimators.iterative import IterativeMachine
+from kernelm.estimators.machine import SAMPLE_ROWS, WORTHWHILE
 from kernelm.estimators.plan import Plan
-from kernelm.estimators.targets import Targets
 from kernelm.estimators.tasks import MomentClassifier, MomentRegressor
 from kernelm.features import CHOICES, FeatureMap, InputScaler, KernelColumns, choose, distinct
 from kernelm.kernels import (
@@ -40,7 +42,8 @@ NAMED: dict[str, Kernel] = {
 
 APPROXIMATIONS = ("auto", "exact", "subset", "landmarks", "nystrom")
 
-EXACT_ROWS = 2000  # up to here "auto" is exact
+DIRECT_LANDMARKS = 2048  # up to here sums and an eigendecomposition are the faster solver
+MAX_FLOPS = 2e13  # n_landmarks="auto" stops before a fit would take minutes
 SEARCH_ROWS = 1000  # rows that kernel="auto" looks at
 POOL_ROWS = 16_384  # rows that landmarks are chosen from
 _SMALLEST, _FIRST_PASS = 256, 1024
@@ -49,13 +52,15 @@ _SMALLEST, _FIRST_PASS = 256, 1024
 def _streams(estimator: _KernelMachine) -> bool:
     """Whether the form has sums; raises with advice where it keeps rows instead."""
     machine = getattr(estimator, "machine_", None)
-    return _checks.streams(estimator.approximation, isinstance(machine, ExactMachine))
+    keeps_rows = isinstance(machine, ExactMachine | IterativeMachine)
+    return _checks.streams(estimator.approximation, keeps_rows)
 
 
 class _KernelMachine(MomentEstimator):
     """The parameters of kernel and landmarks, and what is settled before a fit."""
 
     kernel_: Kernel
+    machine_: Any  # sums, rows or passes: whatever the form asks for
 
     def __init__(
         self,
@@ -65,6 +70,7 @@ class _KernelMachine(MomentEstimator):
         n_landmarks: int | str = "auto",
         landmarks: Any = "uniform",
         stratify: bool = False,
+        solver: str = "auto",
         scale_inputs: bool = True,
         alpha: Any = "gcv",
         fit_intercept: bool = True,
@@ -77,6 +83,7 @@ class _KernelMachine(MomentEstimator):
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
         self.stratify = stratify
+        self.solver = solver
         self.scale_inputs = scale_inputs
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -87,6 +94,7 @@ class _KernelMachine(MomentEstimator):
     def _check_parameters(self) -> None:
         _checks.alpha_choice(self.alpha)
         _checks.one_of(self.approximation, "approximation", APPROXIMATIONS)
+        _checks.one_of(self.solver, "solver", ["auto", "direct", "falkon"])
         if isinstance(self.n_landmarks, str):
             _checks.one_of(self.n_landmarks, "n_landmarks (or a number)", ["auto"])
         else:
@@ -100,7 +108,8 @@ class _KernelMachine(MomentEstimator):
 
     # -- before any map -----------------------------------------------------------------
 
-    def _settle(self, sample: Sample, coding: Targets) -> None:
+    def _settle(self, survey: Survey) -> None:
+        sample, coding = survey.sample, survey.coding
         X, weight = sample.X, sample.weight
         if self.scale_inputs:
             self.scaler_ = InputScaler.fit(X, weight, unit_length=False)
@@ -134,8 +143,10 @@ class _KernelMachine(MomentEstimator):
         if not isinstance(self.landmarks, str) and not callable(self.landmarks):
             return [(len(self.landmarks),)]
         if not isinstance(self.n_landmarks, str):
-            return [(int(self.n_landmarks),)]
-        top = _largest_set()
+            n = int(self.n_landmarks)
+            direct = self.solver == "direct" or self.approximation == "landmarks"
+            return [(n if direct else min(n, DIRECT_LANDMARKS),)]
+        top = min(_largest_set(), DIRECT_LANDMARKS)
         sizes = [_SMALLEST]
         while sizes[-1] < min(top, n_rows or _FIRST_PASS):
             sizes.append(2 * sizes[-1])
@@ -145,49 +156,95 @@ class _KernelMachine(MomentEstimator):
     # -- fitting ------------------------------------------------------------------------
 
     def _fit(self, source: Source, classes: Any) -> Self:
+        survey = self._survey(source, classes)
         form = self._form(source.n_rows)
-        if form not in ("exact", "subset"):
-            return super()._fit(source, classes)
-        self._check_parameters()
-        # The survey samples rows by priority: with room for all of them it keeps all.
+        if form in ("exact", "subset"):
+            self.machine_ = self._exact(source, survey, form)
+        else:
+            self.machine_ = self._iterated(source, survey, self._grown(source, survey))
+        return self
+
+    def _exact(self, source: Source, survey: Survey, form: str) -> ExactMachine:
+        # Samples keep rows by priority: with room for all of them, all.
         rows = self._subset_rows() if form == "subset" else source.n_rows or 2**62
-        _, coding, class_weight = self._survey(source, classes)
         sample = Sample.of(source, rows, self.seed_)
-        phi = KernelColumns(
-            self.kernel_, self.scaler_, self.scaler_.transform(sample.X), in_kernel_norm=True
-        )
+        Z = self.scaler_.transform(sample.X)
+        phi = KernelColumns(self.kernel_, self.scaler_, Z, in_kernel_norm=True)
         machine = ExactMachine(
-            phi, coding, sample, self.alpha, self.fit_intercept, class_weight, self.n_jobs
+            phi,
+            survey.coding,
+            sample,
+            self.alpha,
+            self.fit_intercept,
+            survey.class_weight,
+            self.n_jobs,
         )
         machine.solve()
-        self.machine_: Any = machine
-        return self
+        return machine
+
+    def _iterated(self, source: Source, survey: Survey, machine: Any) -> Any:
+        """Go on with more landmarks than sums can serve, by passes, while it pays."""
+        for n in self._iterative_counts(source):
+            if isinstance(self.n_landmarks, str) and not _promises(machine):
+                break
+            phi = self._freeze_map(survey.sample, n, self.seed_)
+            assert isinstance(phi, KernelColumns)
+            larger = IterativeMachine(
+                phi,
+                survey.coding,
+                survey.sample.head(SAMPLE_ROWS),
+                machine.solution.alpha,
+                self.fit_intercept,
+                survey.class_weight,
+                self.n_jobs,
+                earlier=machine.solution.units_path,
+            )
+            larger.solve(source)
+            machine = larger
+        return machine
+
+    def _iterative_counts(self, source: Source) -> list[int]:
+        """Return the numbers of landmarks to try beyond those that sums serve."""
+        if self.solver == "direct" or self.approximation == "landmarks":
+            return []
+        if not isinstance(self.n_landmarks, str):
+            n = int(self.n_landmarks)
+            return [n] if n > DIRECT_LANDMARKS or self.solver == "falkon" else []
+        rows, sizes = source.n_rows or 0, []
+        n = 2 * DIRECT_LANDMARKS
+        while n // 2 < rows and _falkon_bytes(n) <= 4 * working_bytes():
+            if _falkon_flops(rows, n, source.n_features) > MAX_FLOPS:
+                break
+            sizes.append(min(n, rows))
+            n *= 2
+        return sizes
 
     def _form(self, n_rows: int | None) -> str:
         if self.approximation != "auto":
             return self.approximation
-        return "exact" if n_rows is not None and n_rows <= EXACT_ROWS else "nystrom"
+        exact = n_rows is not None and 4 * n_rows**2 <= 4 * working_bytes()
+        return "exact" if exact else "nystrom"
 
     def _subset_rows(self) -> int:
         return _FIRST_PASS if isinstance(self.n_landmarks, str) else int(self.n_landmarks)
 
-    @available_if(_streams)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    @available_if(_streams)  # hides the method where the form has no sums
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Add rows to the model (landmark forms); the first block freezes the landmarks."""
         return super().partial_fit(X, y, classes, sample_weight)
 
-    @available_if(_streams)
-    def freeze(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    @available_if(_streams)  # hides the method where the form has no sums
+    def freeze(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Freeze kernel and landmarks on a sample (landmark forms) without learning from it."""
         return super().freeze(X, y, classes, sample_weight)
 
-    @available_if(_streams)
-    def merge(self, other: Self) -> Self:
+    @available_if(_streams)  # hides the method where the form has no sums
+    def merge(self, other: Self) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Add what another model with the same landmarks has learned (landmark forms)."""
         return super().merge(other)
 
-    @available_if(_streams)
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    @available_if(_streams)  # hides the method where the form has no sums
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Take rows out of the model (landmark forms), as if they had not been learned."""
         return super().forget(X, y, sample_weight)
 
@@ -224,6 +281,20 @@ def _largest_set() -> int:
     return top
 
 
+def _falkon_bytes(n: int) -> int:
+    return 2 * 4 * n * n
+
+
+def _falkon_flops(rows: int, n: int, n_features: int) -> float:
+    return 20 * 2.0 * rows * n * (n_features + 20) + n**3
+
+
+def _promises(machine: Any) -> bool:
+    """Whether the last growth in landmarks lowered the error enough to go on."""
+    *_, before, last = [np.inf, *machine.solution.units_path.values()]
+    return last < (1 - WORTHWHILE) * before
+
+
 @final
 class KernelELMClassifier(_KernelMachine, MomentClassifier):
     """Kernel extreme learning machine for classification; tunes itself.
@@ -237,7 +308,8 @@ class KernelELMClassifier(_KernelMachine, MomentClassifier):
     approximation : str
         "exact" (a weight on every row), "subset" (exact on sampled rows), "landmarks" (kernel
         columns on landmarks, plain ridge: AKELM), "nystrom" (the same with the norm of the
-        kernel's space as penalty: NKELM), or "auto": exact up to 2,000 rows, else nystrom.
+        kernel's space as penalty: NKELM), or "auto": exact while a float32 kernel matrix takes no
+        more than four times the working memory (16,384 rows by default), else nystrom.
     n_landmarks : int or "auto"
         "auto" doubles them while generalised cross-validation still improves by a percent and
         the sums fit the memory budget.
@@ -246,6 +318,10 @@ class KernelELMClassifier(_KernelMachine, MomentClassifier):
         of the kernel: scaled inputs), or a function ``(X, n, kernel, rng) -> rows``.
     stratify : bool
         Give each class its share of the landmarks.
+    solver : str
+        "direct" adds up a Gram matrix of the landmarks; "falkon" makes passes of preconditioned
+        conjugate gradients, with the alpha that sums over 2,048 landmarks choose; "auto" is
+        direct up to 2,048 landmarks.
     scale_inputs : bool
         Standardise inputs by a sample of the rows, frozen.
     alpha : float, array-like, "gcv" or "loo"
@@ -276,7 +352,7 @@ class KernelELMClassifier(_KernelMachine, MomentClassifier):
     >>> X, y = load_digits(return_X_y=True)
     >>> model = KernelELMClassifier(random_state=0).fit(X[:1000], y[:1000])
     >>> print(f"{model.score(X[1000:], y[1000:]):.2f}")
-    0.96
+    0.95
     """
 
     def __init__(
@@ -287,6 +363,7 @@ class KernelELMClassifier(_KernelMachine, MomentClassifier):
         n_landmarks: int | str = "auto",
         landmarks: Any = "uniform",
         stratify: bool = False,
+        solver: str = "auto",
         scale_inputs: bool = True,
         alpha: Any = "gcv",
         fit_intercept: bool = True,
@@ -301,6 +378,7 @@ class KernelELMClassifier(_KernelMachine, MomentClassifier):
             n_landmarks=n_landmarks,
             landmarks=landmarks,
             stratify=stratify,
+            solver=solver,
             scale_inputs=scale_inputs,
             alpha=alpha,
             fit_intercept=fit_intercept,

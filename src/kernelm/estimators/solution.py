@@ -90,7 +90,7 @@ class HeldOut:
 class Solver(ABC):
     """What is done alike with any fitted machine: weigh rows, predict, hold out."""
 
-    phi: FeatureMap
+    phi: Any  #: a FeatureMap
     targets: Targets
     sample: Sample
     class_weight: NDArray | None

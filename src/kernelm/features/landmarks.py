@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, final
 
 import numpy as np
@@ -59,21 +60,25 @@ def leverage(X: Any, n: int, kernel: Kernel, rng: Generator) -> Landmarks:
 
     .. math:: \ell_i = \bigl(K (K + \lambda I)^{-1}\bigr)_{ii}
 
-    with K replaced by its Nyström approximation on uniform rows, and λ such that the scores add
-    up to about half of the landmarks (Rudi et al., 2018; Musco and Musco, 2017).
+    with K replaced by its Nyström approximation on uniform rows plus the diagonal that it
+    misses, and λ such that the scores add up to half of the landmarks (Rudi et al., 2018;
+    Musco and Musco, 2017).
     """
     pilot = X[rng.permutation(X.shape[0])[: max(1, min(n, X.shape[0]))]]
-    K_zz = kernel.gram(pilot).astype(np.float64)
-    values, U = np.linalg.eigh(K_zz)
-    kept = values > len(K_zz) * np.finfo(np.float64).eps * values[-1]
+    K_zz = kernel.gram(pilot)
+    eps = float(np.finfo(K_zz.dtype).eps)
+    values, U = np.linalg.eigh(K_zz.astype(np.float64))
+    kept = values > len(K_zz) * eps * max(values[-1], 0)
+    if not kept.any():
+        return uniform(X, n, kernel, rng)
     F = kernel.gram(X, pilot).astype(np.float64) @ (U[:, kept] / np.sqrt(values[kept]))
     spectrum, V = np.linalg.eigh(F.T @ F)
     spectrum = np.maximum(spectrum, 0)
-    lam = _ridge_of_df(spectrum, n / 2)
+    missed = np.maximum(kernel.diag(X) - np.einsum("ij,ij->i", F, F), 0)
+    # A kernel of low rank has no λ for so many scores: below its rounding they are noise.
+    lam = max(_ridge_of_df(spectrum, missed.sum(), n / 2), eps * spectrum.sum())
     P = F @ V
-    scores = (P * P) @ (1 / (spectrum + lam))
-    scores += np.maximum(kernel.diag(X) - np.einsum("ij,ij->i", F, F), 0) / lam
-    scores = np.minimum(scores, 1.0)
+    scores = np.minimum((P * P) @ (1 / (spectrum + lam)) + missed / lam, 1.0)
     # Exponential races: a weighted sample without replacement whose beginnings are samples too.
     race = rng.exponential(size=len(scores)) / np.maximum(scores, 1e-300)
     return _rows(X, np.argsort(race)[:n])
@@ -88,7 +93,7 @@ def rpcholesky(X: Any, n: int, kernel: Kernel, rng: Generator, *, tol: float = 1
     stops when the residual trace falls below ``tol`` times the trace.
     """
     N = X.shape[0]
-    d = kernel.diag(X).astype(np.float64)
+    d = np.maximum(kernel.diag(X).astype(np.float64), 0)
     total = d.sum()
     F = np.empty((N, n), dtype=X.dtype)
     pivots, residual = np.empty(0, np.intp), []
@@ -98,7 +103,11 @@ def rpcholesky(X: Any, n: int, kernel: Kernel, rng: Generator, *, tol: float = 1
         proposals = rng.choice(N, size=block, p=d / d.sum())
         G_pp = kernel.gram(X[proposals]).astype(np.float64)
         old = F[proposals, :k].astype(np.float64)
-        accepted, L = _thin(G_pp - old @ old.T, d[proposals], rng)
+        H = G_pp - old @ old.T
+        accepted, L = _thin(H, d[proposals], rng)
+        if not len(accepted):  # what the diagonal promises was rounding: believe H
+            d[proposals] = np.clip(np.diagonal(H), 0, d[proposals])
+            continue
         accepted = accepted[: n - k]
         L = L[: len(accepted), : len(accepted)]
         new = proposals[accepted]
@@ -111,6 +120,8 @@ def rpcholesky(X: Any, n: int, kernel: Kernel, rng: Generator, *, tol: float = 1
         d = np.maximum(d - left[:, -1], 0)
         pivots = np.append(pivots, new)
         d[pivots] = 0
+    if not len(pivots):  # k(x, x) = 0 for every row: they are all alike
+        return uniform(X, 1, kernel, rng)
     return Landmarks(X[pivots], pivots, np.array(residual))
 
 
@@ -142,7 +153,8 @@ def choose(
     seed : int
         Of the random choice.
     groups : ndarray, optional
-        Labels; each gets its share of landmarks (at least one).
+        Labels (a row of them for several outputs); each gets its share of landmarks, and at
+        least one if there are enough.
 
     Examples
     --------
@@ -160,8 +172,11 @@ def choose(
             return choice(X, n, kernel, rng)
         return _stratified(X, n, choice, kernel, rng, groups)
     Z = method(X, n, kernel, rng) if callable(method) else method
+    if isinstance(Z, Landmarks):
+        return Z
     Z = _checks.rows(Z, "landmarks")
     _checks.same_columns(X, Z)
+    _checks.usable_landmarks(Z)
     return Landmarks(Z.astype(X.dtype))
 
 
@@ -169,34 +184,44 @@ def distinct(X: Any, weight: NDArray | None = None) -> NDArray:
     """Return positions of one row of each kind, among those with a weight.
 
     They come in an order of their contents, so that a seeded choice among them depends neither
-    on the order of the rows nor on how often a row is repeated.
+    on the order of the rows, nor on how often a row is repeated, nor on dense or sparse storage.
     """
-    counts = range(X.shape[0]) if weight is None else np.flatnonzero(weight > 0)
-    if sparse.issparse(X):
-        X = X.tocsr()
-        X.sort_indices()
-        ends = X.indptr
-        contents = {
-            X.indices[ends[i] : ends[i + 1]].tobytes() + X.data[ends[i] : ends[i + 1]].tobytes(): i
-            for i in counts
-        }
-    else:
-        contents = {row.tobytes(): i for i, row in zip(counts, X[counts], strict=True)}
+    counts = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight > 0)
+    R = sparse.csr_array(X[counts])
+    R.sum_duplicates()
+    R.eliminate_zeros()
+    columns, double = R.indices.astype(np.int64), R.data.astype(np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        single = double.astype(np.float32)
+    contents = {}
+    for i, a, b in zip(counts, R.indptr[:-1], R.indptr[1:], strict=True):
+        # Single precision decides the order, so that float32 rows come in that of float64.
+        rough = blake2b(columns[a:b].tobytes() + single[a:b].tobytes(), digest_size=8)
+        contents[rough.digest() + columns[a:b].tobytes() + double[a:b].tobytes()] = i
     return np.array([contents[key] for key in sorted(contents)], dtype=np.intp)
 
 
 def _stratified(
     X: Any, n: int, choice: Choose, kernel: Kernel, rng: Generator, groups: NDArray
 ) -> Landmarks:
-    labels, index, counts = np.unique(groups, return_inverse=True, return_counts=True)
-    shares = np.maximum(1, np.round(n * counts / counts.sum())).astype(int)
-    parts = [
-        choice(X[index == g], min(int(shares[g]), int(counts[g])), kernel, rng).Z
-        for g in range(len(labels))
-    ]
+    axis = 0 if groups.ndim > 1 else None
+    _, index, counts = np.unique(groups, axis=axis, return_inverse=True, return_counts=True)
+    shares, index = _shares(n, counts), index.ravel()
+    parts = [choice(X[index == g], k, kernel, rng).Z for g, k in enumerate(shares.tolist())]
     Z: Any = sparse.vstack(parts, format="csr") if sparse.issparse(X) else np.concatenate(parts)
     # Mixed, so that beginnings are stratified too.
-    return Landmarks(Z[rng.permutation(Z.shape[0])])
+    return Landmarks(Z[rng.permutation(Z.shape[0])[:n]])
+
+
+def _shares(n: int, counts: NDArray) -> NDArray:
+    """Divide n in proportion to counts, at least one each (so more than n of very many)."""
+    quota = n * counts / counts.sum()
+    shares = np.maximum(1, quota.astype(int))
+    while shares.sum() < n:
+        shares[np.argmax(quota - shares)] += 1
+    while shares.sum() > max(n, len(counts)):
+        shares[np.argmax(np.where(shares > 1, shares - quota, -np.inf))] -= 1
+    return shares
 
 
 def _thin(H: NDArray, d: NDArray, rng: Generator) -> tuple[NDArray, NDArray]:
@@ -221,12 +246,14 @@ def _thin(H: NDArray, d: NDArray, rng: Generator) -> tuple[NDArray, NDArray]:
     return rows, L[rows][:, : len(rows)]
 
 
-def _ridge_of_df(spectrum: NDArray, df: float) -> float:
-    """Return λ with Σ s/(s + λ) = df, by bisection on a log scale."""
-    low, high = np.log(max(spectrum[-1], 1e-300)) - 40, np.log(max(spectrum.sum(), 1e-300)) + 5
+def _ridge_of_df(spectrum: NDArray, missed: float, df: float) -> float:
+    """Return λ with Σ s/(s + λ) + missed/λ = df, by bisection on a log scale."""
+    top, total = max(spectrum[-1], 1e-300), max(spectrum.sum() + missed, 1e-300)
+    low, high = np.log(top) - 40, np.log(total) + 5
     for _ in range(60):
         middle = (low + high) / 2
-        if np.sum(spectrum / (spectrum + np.exp(middle))) > df:
+        lam = np.exp(middle)
+        if np.sum(spectrum / (spectrum + lam)) + missed / lam > df:
             low = middle
         else:
             high = middle

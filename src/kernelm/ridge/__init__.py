@@ -1,6 +1,7 @@
 """Which weights fit best? Sums over rows, one factorisation, every alpha."""
 
 from kernelm.ridge.dual import DualFactor
+from kernelm.ridge.dual_cholesky import DualCholesky
 from kernelm.ridge.factor import Factor, Weights
 from kernelm.ridge.falkon import FalkonResult, FalkonSums, Preconditioner, falkon
 from kernelm.ridge.loo import loo_residuals
@@ -10,6 +11,7 @@ from kernelm.ridge.select import default_alphas, gcv_path, kfold_path
 from kernelm.ridge.status import Status
 
 __all__ = [
+    "DualCholesky",
     "DualFactor",
     "Factor",
     "FalkonResult",

@@ -95,7 +95,7 @@ class DualFactor:
         alphas = np.sort(np.unique([self.resolve(a)[0] for a in np.atleast_1d(alphas)]))
         weight = self.root**2
         scores = [
-            np.sum(weight[:, None] * np.nan_to_num(self._loo(a, unit)) ** 2) / weight.sum()
+            np.sum(weight[:, None] * _bounded(self._loo(a, unit)) ** 2) / weight.sum()
             for a in alphas
         ]
         # Below rounding all alphas are equally good: the largest of them is taken.
@@ -146,3 +146,8 @@ class DualFactor:
 
     def _inverse(self, alpha: float) -> NDArray:
         return inverse(self.values, alpha, self.floor)
+
+
+def _bounded(e: NDArray) -> NDArray:
+    """Return residuals whose squares add up: no row of weight 0, nothing beyond 1e100."""
+    return np.clip(np.nan_to_num(e), -1e100, 1e100)

@@ -34,16 +34,13 @@ from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.linalg import get_lapack_funcs, solve_triangular
 
 from kernelm import _checks
 from kernelm.ridge.factor import Weights
 from kernelm.ridge.spectrum import EPS
+from kernelm.ridge.triangles import factor_in_place, fortran, inner_factor, solve_upper
 
-_TILE = 512  # rows of a triangle that are cast and used at a time
-_ESCALATIONS = 8
-_TOO_MUCH = 0.1  # a jitter above this share of the mean diagonal would be another kernel
-_ROUNDING = 64  # rounding errors of a centred sum, in units of what was cancelled
+_ROUNDING = 64  # rounding errors of a sum over rows, in units of eps
 
 
 @final
@@ -166,24 +163,26 @@ class Preconditioner:
         _checks.non_negative(alpha, "alpha")
         _checks.positive(weight, "weight")
         dtype = np.dtype(_checks.one_of(np.dtype(dtype).name, "dtype", ["float64", "float32"]))
-        T = _fortran(K_zz, dtype, overwrite=overwrite)
-        rounding = max(float(np.finfo(dtype).eps), precision)
-        jitter = _factor_in_place(T, rounding)
-        A = _inner_factor(T, float(alpha), float(weight))
+        T = fortran(K_zz, dtype, overwrite=overwrite)
+        # A jitter of c·eps·trace leaves noise of about 1/c of the signal in whitened sums: in
+        # float64 there is room for it, in float32 the many rows have to average it away.
+        rounding = max(float(np.finfo(dtype).eps), precision, _ROUNDING * EPS)
+        jitter = factor_in_place(T, rounding)
+        A = inner_factor(T, float(alpha), float(weight))
         return cls(T, A, float(alpha), float(weight), jitter)
 
     def at(self, alpha: float) -> Self:
         """Return the preconditioner for another alpha; it shares T, the larger half of the work."""
         _checks.non_negative(alpha, "alpha")
-        return replace(self, A=_inner_factor(self.T, float(alpha), self.weight), alpha=float(alpha))
+        return replace(self, A=inner_factor(self.T, float(alpha), self.weight), alpha=float(alpha))
 
     def whiten(self, B: NDArray) -> NDArray:
         """Return A⁻ᵀ T⁻ᵀ B: a residual in the coordinates in which the problem is the identity."""
-        return _solve(self.A, _solve(self.T, B, transposed=True), transposed=True)
+        return solve_upper(self.A, solve_upper(self.T, B, transposed=True), transposed=True)
 
     def solve(self, B: NDArray) -> NDArray:
         """Return T⁻¹ A⁻¹ A⁻ᵀ T⁻ᵀ B: the weights that the landmarks alone would suggest."""
-        return _solve(self.T, _solve(self.A, self.whiten(B)))
+        return solve_upper(self.T, solve_upper(self.A, self.whiten(B)))
 
     def leverage(self, Phi: NDArray) -> NDArray:
         r"""Return approximate hat values of rows of weight one from their kernel columns.
@@ -193,6 +192,9 @@ class Preconditioner:
 
         The share of an intercept is in it as far as a constant is in the span of the columns.
         Computed in the precision of Phi; float32 columns want the jitter of float32.
+
+        Good while n is several times the degrees of freedom. Rows far from every landmark may
+        come out above 1, which no hat value is: divide by 1 - h / (1 + h) to leave one out.
         """
         return np.square(self.whiten(Phi.T)).sum(axis=0)
 
@@ -334,14 +336,14 @@ def _matrix(
     """Return β ↦ the weights V of β, and the preconditioned normal matrix times β."""
 
     def matrix(beta: NDArray) -> tuple[NDArray, NDArray]:
-        U = _solve(pre.A, beta)
-        V = _solve(pre.T, U)
+        U = solve_upper(pre.A, beta)
+        V = solve_upper(pre.T, U)
         S = np.asarray(apply(V), np.float64)
         _checks.same_shape(S, V, "what apply(V) returns")
         _checks.finite_sums(S)
         S = S - weight * np.outer(mean, mean @ V)
-        S = _solve(pre.T, S, transposed=True)
-        return V, _solve(pre.A, S + pre.alpha * U, transposed=True)
+        S = solve_upper(pre.T, S, transposed=True)
+        return V, solve_upper(pre.A, S + pre.alpha * U, transposed=True)
 
     return matrix
 
@@ -381,89 +383,3 @@ def _worst(square: NDArray, start: NDArray) -> float:
 def _ratio(a: NDArray, b: NDArray, where: NDArray) -> NDArray:
     """Return a/b, and 0 outside ``where`` and for b that is not a positive number."""
     return np.divide(a, b, out=np.zeros_like(a), where=where & (b > 0) & np.isfinite(b))
-
-
-# --- triangles -----------------------------------------------------------------------------------
-
-
-def _fortran(K: NDArray, dtype: np.dtype, *, overwrite: bool) -> NDArray:
-    """Return the symmetric K in Fortran order, which LAPACK factors without a copy."""
-    K = np.asarray(K)
-    K = K.T if K.flags.c_contiguous else K
-    return np.asfortranarray(K, dtype) if overwrite else np.array(K, dtype, order="F")
-
-
-def _factor_in_place(S: NDArray, rounding: float) -> float:
-    """Replace the upper half of S by its Cholesky factor; return the jitter that it took."""
-    diagonal = np.diagonal(S).astype(np.float64)
-    _checks.finite_diag(diagonal, "the kernel of the landmarks")
-    _checks.non_negative_diag(diagonal, "a Cholesky factor of the landmarks")
-    mean = diagonal.mean() or 1.0
-    jitter = rounding * len(S) * mean
-    for _ in range(_ESCALATIONS + 1):
-        np.fill_diagonal(S, diagonal + jitter)
-        if _cholesky(S):
-            return float(jitter)
-        if 10 * jitter > _TOO_MUCH * mean:
-            break
-        jitter *= 10
-        _mirror(S)
-    raise _checks.not_semidefinite("K_zz", jitter)
-
-
-def _inner_factor(T: NDArray, alpha: float, weight: float) -> NDArray:
-    """Return the upper A with AᵀA = (ω/n) T Tᵀ + α I."""
-    lauum: Any = get_lapack_funcs("lauum", dtype=T.dtype)
-    A, n = np.empty_like(T), len(T)
-    jitter = 0.0
-    for _ in range(_ESCALATIONS + 1):
-        np.copyto(A, T)
-        lauum(A, overwrite_c=1)
-        A *= weight / n
-        diagonal = np.diagonal(A).astype(np.float64)
-        np.fill_diagonal(A, diagonal + alpha + jitter)
-        if _cholesky(A):
-            return A
-        # Only a preconditioner gets worse by this, not the model.
-        jitter = 10 * jitter or float(np.finfo(T.dtype).eps) * diagonal.sum()
-    raise _checks.not_semidefinite("the square of K_zz", jitter)
-
-
-def _cholesky(S: NDArray) -> bool:
-    """Factor the upper half of S where it stands; return whether that succeeded."""
-    potrf: Any = get_lapack_funcs("potrf", dtype=S.dtype)
-    _, info = potrf(S, lower=0, overwrite_a=1, clean=0)
-    # LAPACK lets NaN through its comparison with zero.
-    return info == 0 and bool(np.isfinite(np.diagonal(S)).all())
-
-
-def _mirror(S: NDArray) -> None:
-    """Restore the upper half of S from the lower one, which a factorisation does not touch."""
-    for rows in _tiles(len(S)):
-        S[rows, rows.stop :] = S[rows.stop :, rows].T
-        tile = S[rows, rows]
-        tile[:] = np.tril(tile) + np.tril(tile, -1).T
-
-
-def _tiles(n: int) -> list[slice]:
-    return [slice(i, min(i + _TILE, n)) for i in range(0, n, _TILE)]
-
-
-def _solve(U: NDArray, B: NDArray, *, transposed: bool = False) -> NDArray:
-    """Return U⁻¹B or U⁻ᵀB in the precision of B for an upper triangle U of any precision.
-
-    Tile by tile: a float32 triangle is a number in float64 arithmetic, not a source of new
-    rounding, and no float64 copy of all of it is made.
-    """
-    X = np.array(B)
-    tiles = _tiles(len(U))
-    for rows in tiles if transposed else reversed(tiles):
-        rest = slice(rows.stop, None)
-        tile = U[rows, rows].astype(X.dtype, copy=False)
-        right = U[rows, rest].astype(X.dtype, copy=False)
-        if not transposed:
-            X[rows] -= right @ X[rest]
-        X[rows] = solve_triangular(tile, X[rows], trans=int(transposed), check_finite=False)
-        if transposed:
-            X[rest] -= right.T @ X[rows]
-    return X

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 from operator import add
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,21 @@ from kernelm.ridge.moments import Moments
 from kernelm.ridge.path import Path
 
 
-def default_alphas(factor: Factor) -> NDArray:
+class Spectral(Protocol):
+    """A factorisation by eigenvalues, primal or dual."""
+
+    @property
+    def values(self) -> NDArray:
+        """Rising eigenvalues."""
+        ...
+
+    @property
+    def floor(self) -> float:
+        """The smallest alpha that is resolved."""
+        ...
+
+
+def default_alphas(factor: Spectral) -> NDArray:
     """Return candidates at half decades below and above the largest eigenvalue.
 
     The range moves with the sums, so it suits any scale of features and any number of rows.

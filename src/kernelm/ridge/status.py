@@ -34,3 +34,7 @@ class Status(StrEnum):
         "the largest alpha of the candidates was the best: the features explain little; "
         "offer larger ones, or check that the inputs say something about the target"
     )
+    NOT_CONVERGED = (
+        "conjugate gradients stopped before they converged; the model is usable, and a larger "
+        "alpha or fewer landmarks would bring it closer to its optimum"
+    )

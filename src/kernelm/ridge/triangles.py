@@ -1,0 +1,113 @@
+"""Cholesky factors of large kernel matrices, in place and in either precision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import get_lapack_funcs, solve_triangular
+
+from kernelm import _checks
+
+_TILE = 512  # rows of a triangle that are cast and used at a time
+_ESCALATIONS = 8
+_TOO_MUCH = 0.1  # a jitter above this share of the mean diagonal would be another kernel
+
+
+def fortran(K: NDArray, dtype: np.dtype, *, overwrite: bool) -> NDArray:
+    """Return the symmetric K in Fortran order, which LAPACK factors without a copy."""
+    K = np.asarray(K)
+    K = K.T if K.flags.c_contiguous else K
+    return np.asfortranarray(K, dtype) if overwrite else np.array(K, dtype, order="F")
+
+
+def factor_in_place(S: NDArray, rounding: float) -> float:
+    """Replace the upper half of S by its Cholesky factor; return the jitter that it took."""
+    return _factor(S, 0.0, rounding * len(S) * _mean_diagonal(S))
+
+
+def jittered_cholesky(S: NDArray, ridge: NDArray) -> float:
+    """Replace the upper half of S by the factor of S + diag(ridge).
+
+    Returns what had to be added to the ridge: 0 unless rounding left S + diag(ridge) indefinite.
+    """
+    return _factor(S, ridge, 0.0)
+
+
+def _mean_diagonal(S: NDArray) -> float:
+    return float(np.diagonal(S).mean(dtype=np.float64)) or 1.0
+
+
+def _factor(S: NDArray, ridge: NDArray | float, jitter: float) -> float:
+    diagonal = np.diagonal(S).astype(np.float64)
+    _checks.finite_diag(diagonal, "the kernel of the landmarks")
+    _checks.non_negative_diag(diagonal, "a Cholesky factor of the landmarks")
+    mean = _mean_diagonal(S)
+    for _ in range(_ESCALATIONS + 1):
+        np.fill_diagonal(S, diagonal + ridge + jitter)
+        if _cholesky(S):
+            return float(jitter)
+        jitter = 10 * jitter or float(np.finfo(S.dtype).eps) * len(S) * mean
+        if jitter > _TOO_MUCH * mean:
+            break
+        _mirror(S)
+    raise _checks.not_semidefinite("the kernel matrix", jitter)
+
+
+def inner_factor(T: NDArray, alpha: float, weight: float) -> NDArray:
+    """Return the upper A with AᵀA = (ω/n) T Tᵀ + α I."""
+    lauum: Any = get_lapack_funcs("lauum", dtype=T.dtype)
+    A, n = np.empty_like(T), len(T)
+    jitter = 0.0
+    for _ in range(_ESCALATIONS + 1):
+        np.copyto(A, T)
+        lauum(A, overwrite_c=1)
+        A *= weight / n
+        diagonal = np.diagonal(A).astype(np.float64)
+        np.fill_diagonal(A, diagonal + alpha + jitter)
+        if _cholesky(A):
+            return A
+        # Only a preconditioner gets worse by this, not the model.
+        jitter = 10 * jitter or float(np.finfo(T.dtype).eps) * diagonal.sum()
+    raise _checks.not_semidefinite("the square of K_zz", jitter)
+
+
+def _cholesky(S: NDArray) -> bool:
+    """Factor the upper half of S where it stands; return whether that succeeded."""
+    potrf: Any = get_lapack_funcs("potrf", dtype=S.dtype)
+    _, info = potrf(S, lower=0, overwrite_a=1, clean=0)
+    # LAPACK lets NaN through its comparison with zero.
+    return info == 0 and bool(np.isfinite(np.diagonal(S)).all())
+
+
+def _mirror(S: NDArray) -> None:
+    """Restore the upper half of S from the lower one, which a factorisation does not touch."""
+    for rows in _tiles(len(S)):
+        S[rows, rows.stop :] = S[rows.stop :, rows].T
+        tile = S[rows, rows]
+        tile[:] = np.tril(tile) + np.tril(tile, -1).T
+
+
+def _tiles(n: int) -> list[slice]:
+    return [slice(i, min(i + _TILE, n)) for i in range(0, n, _TILE)]
+
+
+def solve_upper(U: NDArray, B: NDArray, *, transposed: bool = False) -> NDArray:
+    """Return U⁻¹B or U⁻ᵀB in the precision of B for an upper triangle U of any precision.
+
+    Tile by tile: a float32 triangle is a number in float64 arithmetic, not a source of new
+    rounding, and no float64 copy of all of it is made.
+    """
+    X = np.array(B)
+    tiles = _tiles(len(U))
+    for rows in tiles if transposed else reversed(tiles):
+        rest = slice(rows.stop, None)
+        tile = U[rows, rows].astype(X.dtype, copy=False)
+        right = U[rows, rest].astype(X.dtype, copy=False)
+        if not transposed:
+            X[rows] -= right @ X[rest]
+        X[rows] = solve_triangular(tile, X[rows], trans=int(transposed), check_finite=False)
+        if transposed:
+            X[rest] -= right.T @ X[rows]
+    return X
