@@ -14,6 +14,7 @@ from kernelm.estimators import (
     KernelELMRegressor,
 )
 from kernelm.ridge import Status
+from kernelm.search import select_kernel
 
 __all__ = [
     "ELMClassifier",
@@ -26,5 +27,6 @@ __all__ = [
     "data",
     "get_config",
     "kernels",
+    "select_kernel",
     "set_config",
 ]

@@ -14,8 +14,13 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_X_y
 
 from kernelm import _checks
+from kernelm.data import ArraySource, Sample
+from kernelm.data.targets import Classes, Values
+from kernelm.features import InputScaler
 from kernelm.kernels import (
     ArcCosine,
     AsymptoticELM,
@@ -128,6 +133,77 @@ def rank_kernels(
         trials[index] = Trial(candidates[index], resolved[index], path.best, path.score, path)
     # Of equals, the one that was offered first.
     return KernelPath(tuple(sorted((trials[i] for i in sorted(trials)), key=lambda t: t.score)))
+
+
+def select_kernel(
+    X: Any,
+    y: Any,
+    candidates: Sequence[Kernel] | str = DEFAULT_CANDIDATES,
+    *,
+    sample_weight: Any = None,
+    n_samples: int = 1500,
+    scale_inputs: bool = True,
+    fit_intercept: bool = True,
+    random_state: int = 0,
+) -> KernelPath:
+    """Rank kernels for a task by closed-form leave-one-out: no folds, no validation rows.
+
+    Parameters
+    ----------
+    X, y : array-like
+        Inputs (dense or CSR) and targets: labels or numbers.
+    candidates : sequence of kernels, or "arccosine"
+        Kernels to try, scales such as "median" allowed; "arccosine" stands for all 340 lists of
+        degrees 0 to 3 up to depth 4.
+    sample_weight : array-like, optional
+        Row weights.
+    n_samples : int
+        At most so many rows, drawn at random, are looked at.
+    scale_inputs : bool
+        Standardise inputs first, as the kernel ELMs do.
+    fit_intercept : bool
+        Rank kernels beside an unpenalised intercept.
+    random_state : int
+        Of the sample.
+
+    Returns
+    -------
+    KernelPath
+        Trials, the best first; ``.best`` is the kernel to use.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from kernelm import select_kernel
+    >>> from kernelm.kernels import ArcCosine, Gaussian, Linear
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = select_kernel(X, y, [Linear(), Gaussian("median"), ArcCosine([1, 0])])
+    >>> path.best, len(path)
+    (Gaussian(scale='median'), 3)
+    """
+    options: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
+    X, y = check_X_y(X, y, multi_output=True, **options)
+    if isinstance(candidates, str):
+        _checks.one_of(candidates, "candidates (or a sequence of kernels)", ["arccosine"])
+        candidates = arc_cosine_lists()
+    weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    sample = Sample.of(ArraySource(X, y, weight), n_samples, random_state)
+    labels = not type_of_target(y).startswith("continuous") and np.ndim(y) == 1
+    coding = Classes(_checks.at_least_two_classes(np.unique(y))) if labels else Values.of(y)
+    Y = coding.encode(_checks.has_targets(sample.y), np.float64)
+    scaler = (
+        InputScaler.fit(sample.X, sample.weight, unit_length=False)
+        if scale_inputs
+        else InputScaler.identity(X.shape[1])
+    )
+    return rank_kernels(
+        scaler.transform(sample.X),
+        Y,
+        candidates,
+        weight=sample.weight,
+        intercept=fit_intercept,
+        seed=random_state,
+    )
 
 
 def _grams(kernels: Sequence[Kernel], X: Any) -> Iterator[tuple[int, NDArray]]:

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import kernelm
 from kernelm import ELMClassifier, ELMRegressor, Status
+from kernelm.data.targets import best_class
 from kernelm.estimators.calibration import Link, fit_link, probabilities
-from kernelm.estimators.targets import best_class
 from problems import classification, regression
 
 

@@ -405,12 +405,11 @@ def test_auto_picks_a_sensible_kernel_and_tells_how():
     assert linear.kernel_ == Linear()
 
 
-def test_auto_is_exact_for_few_rows_and_on_landmarks_for_many(monkeypatch):
-    monkeypatch.setattr("kernelm.estimators.kernel_elm.EXACT_ROWS", 1000)
-    X, y = regression(n=1200, d=3)
+def test_auto_is_exact_for_few_rows_and_on_landmarks_for_many():
+    X, y = regression(n=3000, d=3)
     few = KernelELMRegressor("laplacian", random_state=0).fit(X[:300], y[:300])
     assert few.n_landmarks_ == 300
-    with kernelm.config_context(working_memory=8):  # room for the sums of 512 landmarks
+    with kernelm.config_context(working_memory=8):  # not for 3,000 rows, but for 512 landmarks
         many = KernelELMRegressor("laplacian", random_state=0).fit(X, y)
     assert set(many.landmark_path_) == {256, 512}
     assert many.n_landmarks_ == min(many.landmark_path_, key=many.landmark_path_.get)

@@ -19,9 +19,9 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 from kernelm import _checks
 from kernelm._config import working_bytes
 from kernelm.data import ArraySource, Progress, Rows, Sample, Source
+from kernelm.data.targets import Targets
 from kernelm.estimators.machine import SAMPLE_ROWS, Machine
 from kernelm.estimators.plan import Plan
-from kernelm.estimators.targets import Targets
 from kernelm.features import FeatureMap
 from kernelm.ridge import Path, Status
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from kernelm.estimators.targets import best_class
+from kernelm.data.targets import best_class
 
 # Width of the smooth positive part: the best of 0.03, 0.1, 0.3, 0.5 by the mean log of the
 # leave-one-out log-loss on the training rows of letter, satimage, pendigits, ijcnn1, shuttle.

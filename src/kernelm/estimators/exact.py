@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelm.data import Progress, Sample, Source
+from kernelm.data.targets import Targets
 from kernelm.estimators.solution import Solution, Solver
-from kernelm.estimators.targets import Targets
 from kernelm.features import KernelColumns
 from kernelm.ridge import DualCholesky, DualFactor, Path, default_alphas
 
@@ -38,7 +38,8 @@ class ExactMachine(Solver):
         factor of all.
         """
         n = len(self.sample.priority)
-        if n <= EIGEN_ROWS or (not isinstance(self.alpha, str) and np.all(self.alpha == 0)):
+        zero = not isinstance(self.alpha, str) and not np.any(self.alpha)
+        if n <= EIGEN_ROWS or zero:
             self.solution = self._by_eigenvalues(self.sample)
         else:
             self.solution = self._by_cholesky(self._chosen_alpha())
@@ -51,7 +52,7 @@ class ExactMachine(Solver):
             self.phi.kernel.gram(Z), self._encode(sample), weight, intercept=self.intercept
         )
         path = self._path(dual, unit)
-        return Solution.of(self.phi, dual, path, {len(Z): path.score})
+        return Solution.of(self.phi, dual, path, {Z.shape[0]: path.score})
 
     def _chosen_alpha(self) -> Path:
         if np.ndim(self.alpha) == 0 and not isinstance(self.alpha, str):

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from kernelm import _checks
 from kernelm.data import Progress, Rows, Sample, Source, reduce
+from kernelm.data.targets import Targets
 from kernelm.estimators.solution import Solution, Solver
-from kernelm.estimators.targets import Targets
 from kernelm.features import KernelColumns
 from kernelm.ridge import FalkonResult, FalkonSums, Path, Preconditioner, Status, Weights, falkon
 

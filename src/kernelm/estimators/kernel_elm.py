@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 
 from kernelm import _checks
 from kernelm._config import working_bytes
-from kernelm.data import Sample, Source
+from kernelm.data import Sample, Source, effective_jobs
 from kernelm.estimators.base import MomentEstimator, Survey
 from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.iterative import IterativeMachine
@@ -101,6 +101,9 @@ class _KernelMachine(MomentEstimator):
             _checks.integer(self.n_landmarks, "n_landmarks")
         if isinstance(self.landmarks, str):
             _checks.one_of(self.landmarks, "landmarks", CHOICES)
+        elif not callable(self.landmarks):
+            _checks.rows(self.landmarks, "landmarks")
+        effective_jobs(self.n_jobs)
         if isinstance(self.kernel, str):
             _checks.one_of(self.kernel, "kernel (or a kernel object)", ["auto", *NAMED])
         else:
@@ -141,7 +144,7 @@ class _KernelMachine(MomentEstimator):
 
     def _feature_counts(self, n_features: int, n_rows: int | None) -> list[tuple[int, ...]]:
         if not isinstance(self.landmarks, str) and not callable(self.landmarks):
-            return [(len(self.landmarks),)]
+            return [(_checks.rows(self.landmarks, "landmarks").shape[0],)]
         if not isinstance(self.n_landmarks, str):
             n = int(self.n_landmarks)
             direct = self.solver == "direct" or self.approximation == "landmarks"
@@ -241,6 +244,7 @@ class _KernelMachine(MomentEstimator):
     @available_if(_streams)  # hides the method where the form has no sums
     def merge(self, other: Self) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Add what another model with the same landmarks has learned (landmark forms)."""
+        _streams(other)
         return super().merge(other)
 
     @available_if(_streams)  # hides the method where the form has no sums

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from kernelm import _checks
 from kernelm.data import ArraySource, Progress, Rows, Sample, Source, block_rows, reduce
+from kernelm.data.targets import Classes, Targets
 from kernelm.estimators.solution import Solution, Solver
-from kernelm.estimators.targets import Classes, Targets
 from kernelm.features import FeatureMap
 from kernelm.ridge import (
     Factor,

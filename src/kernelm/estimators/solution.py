@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from kernelm import _checks
 from kernelm.data import ArraySource, Progress, Rows, Sample, Source, block_rows, stream
+from kernelm.data.targets import Classes, ManyClasses, Targets
 from kernelm.estimators.calibration import Link, fit_link
-from kernelm.estimators.targets import Classes, ManyClasses, Targets
 from kernelm.features import FeatureMap
 from kernelm.ridge import Path, Status, Weights
 

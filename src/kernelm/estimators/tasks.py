@@ -14,10 +14,10 @@ from sklearn.utils.validation import column_or_1d
 
 from kernelm import _checks
 from kernelm.data import Rows, Sample, Source, reduce
+from kernelm.data.targets import Classes, ManyClasses, Targets, Values
 from kernelm.estimators.base import MomentEstimator
 from kernelm.estimators.calibration import probabilities
 from kernelm.estimators.solution import HeldOut
-from kernelm.estimators.targets import Classes, ManyClasses, Targets, Values
 from kernelm.ridge import observations
 
 Counts = dict[Any, float]

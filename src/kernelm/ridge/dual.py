@@ -67,9 +67,13 @@ class DualFactor:
         share = w / w.sum() if intercept else np.zeros(len(K))
         K_share = K @ share
         centred = K - K_share[:, None] - K_share + share @ K_share
+        # Once more: of rows that are nearly alike the first centring leaves rounding only.
+        left = centred @ share
+        centred -= left[:, None] + (left - share @ left)
         root = np.sqrt(w)
         values, U = eigh(root[:, None] * centred * root)
         floor = noise_floor(values, precision, w @ np.diagonal(K) - values.sum())
+        floor = max(floor, 8 * precision * float(w.sum() * np.abs(K_share).max(initial=0.0)))
         # Noise beside a small alpha would look like a direction that is learned.
         values[values <= floor] = 0.0
         y_mean = share @ Y
@@ -104,7 +108,8 @@ class DualFactor:
 
     def coef(self, alpha: float) -> Weights:
         """Return weights a on the rows and the intercept b for one alpha."""
-        a = self.root[:, None] * (self.vectors @ (self._inverse(alpha)[:, None] * self.target))
+        inverse = self._inverse(alpha) * (self.values > 0)
+        a = self.root[:, None] * (self.vectors @ (inverse[:, None] * self.target))
         a = a - self.share[:, None] * a.sum(axis=0)
         return Weights(a, self.y_mean - self.K_share @ a)
 
