@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import oracles
 from kernelm import KernelELMClassifier, KernelELMRegressor, Status, select_kernel
-from kernelm.estimators import exact, kernel_elm
+from kernelm.estimators import exact, kernel_machine
 from kernelm.estimators.iterative import IterativeMachine
 from kernelm.kernels import ArcCosine, Gaussian, Laplacian, Linear
 from kernelm.ridge import DualCholesky
@@ -17,7 +17,7 @@ from problems import as_csr, classification, regression
 def many_rows(monkeypatch):
     """Make a hundred rows many."""
     monkeypatch.setattr(exact, "EIGEN_ROWS", 100)
-    monkeypatch.setattr(kernel_elm, "DIRECT_LANDMARKS", 64)
+    monkeypatch.setattr(kernel_machine, "DIRECT_LANDMARKS", 64)
 
 
 @pytest.mark.parametrize("storage", [np.asarray, as_csr])
@@ -100,8 +100,8 @@ def test_models_of_passes_do_not_stream(many_rows):
 
 
 def test_landmarks_grow_by_passes_while_it_pays(many_rows, monkeypatch):
-    monkeypatch.setattr(kernel_elm, "_SMALLEST", 16)
-    monkeypatch.setattr(kernel_elm, "_FIRST_PASS", 32)
+    monkeypatch.setattr(kernel_machine, "_SMALLEST", 16)
+    monkeypatch.setattr(kernel_machine, "_FIRST_PASS", 32)
     rng = np.random.default_rng(0)
     X = rng.uniform(-1, 1, (800, 2))
     y = np.sin(9 * X[:, 0]) * np.cos(8 * X[:, 1])

@@ -48,9 +48,9 @@ class ExactMachine(Solver):
     def _by_eigenvalues(self, sample: Sample) -> Solution:
         weight, unit = self._weights(sample)
         Z = self.phi.scaler.transform(sample.X)
-        dual = DualFactor.of(
-            self.phi.kernel.gram(Z), self._encode(sample), weight, intercept=self.intercept
-        )
+        # In double precision, whatever the rows: small alphas need it, and these rows are few.
+        K = self.phi.kernel.gram(Z.astype(np.float64))
+        dual = DualFactor.of(K, self._encode(sample), weight, intercept=self.intercept)
         path = self._path(dual, unit)
         return Solution.of(self.phi, dual, path, {Z.shape[0]: path.score})
 

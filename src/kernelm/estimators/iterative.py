@@ -61,7 +61,7 @@ class IterativeMachine(Solver):
     intercept: bool
     class_weight: NDArray | None = None
     n_jobs: int | None = None
-    iterations: int = 20
+    iterations: int = 15
     tol: float = 1e-3
     earlier: dict[int, float] | None = None  #: criterion of smaller sets of landmarks
     result: FalkonResult | None = None

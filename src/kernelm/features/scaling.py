@@ -34,10 +34,19 @@ class InputScaler:
     scale: NDArray  #: (D,) factors, 1/(standard deviation · length)
 
     @classmethod
-    def fit(cls, X: Any, weight: NDArray | None = None, *, unit_length: bool = True) -> Self:
+    def fit(
+        cls,
+        X: Any,
+        weight: NDArray | None = None,
+        *,
+        unit_length: bool = True,
+        alike: bool = False,
+    ) -> Self:
         """Freeze column means and scales of a sample.
 
-        Without ``unit_length`` dense columns are standardised and no more.
+        Without ``unit_length`` dense columns are standardised and no more. Columns that are
+        ``alike``, such as pixels, are all scaled by the same number: a pixel that is nearly
+        always black must not count as much as the others.
         """
         X, weight = counted(X, weight)
         w = np.ones(X.shape[0]) if weight is None else weight
@@ -54,7 +63,13 @@ class InputScaler:
         varies = std > 10 * np.finfo(np.float64).eps
         std[~varies] = 1.0
         length = np.sqrt(max(varies.sum(), 1)) if unit_length else 1.0
-        return cls(mean * top, 1.0 / (std * top) / length)
+        spread = std * top
+        if alike and varies.any():
+            largest = spread[varies].max()
+            spread = np.full_like(
+                spread, largest * np.sqrt(np.mean((spread[varies] / largest) ** 2))
+            )
+        return cls(mean * top, 1.0 / spread / length)
 
     @classmethod
     def identity(cls, n_features: int) -> Self:

@@ -227,8 +227,11 @@ class GaussianLayer(Layer):
 def divide_by_lengths(k_xz: NDArray, k_xx: NDArray, k_zz: NDArray, apart: float) -> NDArray:
     """Turn a block into cosines in place; rows of length 0 get ``apart`` (1 among themselves)."""
     none_x, none_z = k_xx == 0, k_zz == 0
-    # One side at a time: the product k_xx k_zz overflows before its square root does.
-    k_xz /= np.sqrt(np.where(none_x, 1, k_xx))[:, None]
+    # One side at a time: the product k_xx k_zz overflows before its square root does. A few
+    # units of rounding shorter, so that the cosine of equal rows is 1 and not a little less,
+    # which the root in an arc cosine would magnify.
+    shorter = 1 - 8 * np.finfo(k_xz.dtype).eps
+    k_xz /= np.sqrt(np.where(none_x, 1, k_xx))[:, None] * k_xz.dtype.type(shorter)
     k_xz /= np.sqrt(np.where(none_z, 1, k_zz))
     if none_x.any() or none_z.any():
         k_xz[none_x, :] = apart
