@@ -8,9 +8,9 @@ from typing import Any, final
 from numpy.typing import NDArray
 
 from kernelm import _checks
-from kernelm._config import working_bytes
 from kernelm.data import Sample
 from kernelm.estimators.base import MomentEstimator
+from kernelm.estimators.plan import doublings, largest_layer
 from kernelm.estimators.tasks import MomentClassifier, MomentRegressor
 from kernelm.features import FeatureMap, RandomLayer
 
@@ -75,11 +75,9 @@ class _HiddenLayerMachine(MomentEstimator):
         linked = n_features if self.direct_links else 0
         if not isinstance(self.n_hidden, str):
             return [(linked + int(self.n_hidden),)]
-        top = _largest_layer() if n_rows is not None else min(_STREAMED, _largest_layer())
-        sizes = [_SMALLEST]
-        while sizes[-1] < top:
-            sizes.append(2 * sizes[-1])
-        sizes = [linked + n for n in sizes]
+        top = largest_layer(_SMALLEST)
+        top = top if n_rows is not None else min(_STREAMED, top)
+        sizes = [linked + n for n in doublings(_SMALLEST, top)]
         if n_rows is None:  # rows come once: one pass with all sizes nested in it
             return [tuple(sizes)]
         nested = sizes.index(linked + min(_FIRST_PASS, top)) + 1
@@ -97,14 +95,6 @@ class _HiddenLayerMachine(MomentEstimator):
         """GCV for each number of units that was tried."""
         linked = self.n_features_in_ if self.direct_links else 0
         return {k - linked: v for k, v in self._fitted().solution.units_path.items()}
-
-
-def _largest_layer() -> int:
-    """Return the largest power of two whose moments and factors fit the memory budget."""
-    top = _SMALLEST
-    while 3 * 8 * (2 * top) ** 2 <= working_bytes():
-        top *= 2
-    return top
 
 
 @final

@@ -15,7 +15,7 @@ from kernelm.estimators.base import MomentEstimator, Survey
 from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.iterative import IterativeMachine
 from kernelm.estimators.machine import SAMPLE_ROWS, WORTHWHILE
-from kernelm.estimators.plan import Plan
+from kernelm.estimators.plan import Plan, doublings, largest_layer
 from kernelm.features import CHOICES, FeatureMap, InputScaler, KernelColumns, choose, distinct
 from kernelm.kernels import (
     ArcCosine,
@@ -163,10 +163,8 @@ class KernelMachine(MomentEstimator):
             n = int(self.n_landmarks)
             direct = self.solver == "direct" or self.approximation == "landmarks"
             return [(n if direct else min(n, DIRECT_LANDMARKS),)]
-        top = min(_largest_set(), DIRECT_LANDMARKS)
-        sizes = [_SMALLEST]
-        while sizes[-1] < min(top, n_rows or _FIRST_PASS):
-            sizes.append(2 * sizes[-1])
+        top = min(largest_layer(_SMALLEST), DIRECT_LANDMARKS, n_rows or _FIRST_PASS)
+        sizes = doublings(_SMALLEST, top)
         first = tuple(n for n in sizes if n <= _FIRST_PASS)
         return [first, *((n,) for n in sizes[len(first) :])]
 
@@ -289,14 +287,6 @@ class KernelMachine(MomentEstimator):
     def landmark_path_(self) -> dict[int, float]:
         """Closed-form criterion for each number of landmarks that was tried."""
         return self._fitted().solution.units_path
-
-
-def _largest_set() -> int:
-    """Return the largest power of two whose moments and factors fit the memory budget."""
-    top = _SMALLEST
-    while 3 * 8 * (2 * top) ** 2 <= working_bytes():
-        top *= 2
-    return top
 
 
 def _falkon_bytes(n: int) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+from kernelm._config import working_bytes
+
 
 @final
 @dataclass(frozen=True)
@@ -31,3 +33,31 @@ class Plan:
             f"memory: {self.bytes_sums / 1e6:,.1f} MB sums + {self.bytes_blocks / 1e6:,.1f} MB "
             f"blocks; model {self.bytes_model / 1e6:,.1f} MB"
         )
+
+
+def largest_layer(smallest: int) -> int:
+    """Return the largest doubling of ``smallest`` whose sums and factors fit the memory budget.
+
+    Examples
+    --------
+    >>> largest_layer(128)
+    2048
+    """
+    top = smallest
+    while 3 * 8 * (2 * top) ** 2 <= working_bytes():
+        top *= 2
+    return top
+
+
+def doublings(smallest: int, top: int) -> list[int]:
+    """Return sizes from ``smallest`` on, each twice the one before, until ``top`` is reached.
+
+    Examples
+    --------
+    >>> doublings(128, 700)
+    [128, 256, 512, 1024]
+    """
+    sizes = [smallest]
+    while sizes[-1] < top:
+        sizes.append(2 * sizes[-1])
+    return sizes
