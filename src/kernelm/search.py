@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_X_y
 
 from kernelm import _checks
 from kernelm.data import ArraySource, Sample
+from kernelm.data.frames import as_numbers
 from kernelm.data.targets import Classes, Values
 from kernelm.features import InputScaler
 from kernelm.kernels import (
@@ -151,7 +152,8 @@ def select_kernel(
     Parameters
     ----------
     X, y : array-like
-        Inputs (dense or CSR) and targets: labels or numbers.
+        Inputs (dense, CSR, or a data frame, its names one-hot encoded) and targets: labels or
+        numbers.
     candidates : sequence of kernels, or "arccosine"
         Kernels to try, scales such as "median" allowed; "arccosine" stands for all 340 lists of
         degrees 0 to 3 up to depth 4.
@@ -182,7 +184,7 @@ def select_kernel(
     (Gaussian(scale='median'), 3)
     """
     options: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
-    X, y = check_X_y(X, y, multi_output=True, **options)
+    X, y = check_X_y(as_numbers(X), y, multi_output=True, **options)
     if isinstance(candidates, str):
         _checks.one_of(candidates, "candidates (or a sequence of kernels)", ["arccosine"])
         candidates = arc_cosine_lists()

@@ -14,11 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_array,
+    check_is_fitted,
+    check_X_y,
+    validate_data,
+)
 
 from kernelm import _checks
 from kernelm._config import working_bytes
 from kernelm.data import ArraySource, Progress, Rows, Sample, Source
+from kernelm.data.frames import FrameColumns, is_frame
 from kernelm.data.targets import Targets
 from kernelm.estimators.machine import SAMPLE_ROWS, Machine
 from kernelm.estimators.plan import Plan
@@ -40,6 +47,7 @@ class MomentEstimator(BaseEstimator, ABC):
     machine_: Machine
     n_features_in_: int
     feature_names_in_: NDArray
+    columns_: FrameColumns | None  #: how names in a data frame become numbers
 
     alpha: Any
     fit_intercept: bool
@@ -82,7 +90,10 @@ class MomentEstimator(BaseEstimator, ABC):
         Parameters
         ----------
         X : {array-like, CSR matrix, data frame} of shape (n_samples, n_features)
-            Inputs; float32 stays float32.
+            Inputs; float32 stays float32. Categorical, string and object columns of a data
+            frame are one-hot encoded. Their levels are frozen here (those that a categorical
+            declares, else those in X); one that comes up later is encoded as zeros. A missing
+            name is a level of its own if X holds any, else zeros too.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         sample_weight : array-like of shape (n_samples,), optional
@@ -106,6 +117,7 @@ class MomentEstimator(BaseEstimator, ABC):
         """
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+        self.columns_ = None
         self.n_features_in_ = source.n_features
         return self._fit(source, classes)
 
@@ -153,6 +165,7 @@ class MomentEstimator(BaseEstimator, ABC):
         """Add what another model with the same feature map has learned."""
         check_is_fitted(self)
         check_is_fitted(other)
+        _checks.same_levels(self.columns_, other.columns_)
         self.machine_.merge(other.machine_)
         return self
 
@@ -252,19 +265,32 @@ class MomentEstimator(BaseEstimator, ABC):
             machine.learn(source, progress)
 
     def _source(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> ArraySource:
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=(np.float64, np.float32),
-            multi_output=True,
-        )
+        X, y = self._valid(X, y, reset=reset)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
             _checks.some_weight(sample_weight)
         return ArraySource(X, self._check_y(y), sample_weight)
+
+    def _valid(self, X: Any, y: Any = "no_validation", *, reset: bool) -> Any:
+        """Return X, and y where it is given, as valid arrays of numbers."""
+        alone = isinstance(y, str)
+        options: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
+        options |= {} if alone else {"multi_output": True}
+        if reset:
+            self.columns_ = FrameColumns.of(X)
+        if self.columns_ is None:
+            return validate_data(self, X, y, reset=reset, **options)
+        if is_frame(X):  # scikit-learn knows the columns of the frame, not those of the levels
+            validate_data(self, X, reset=reset, skip_check_array=True)
+        X = self.columns_.encode(X)
+        if alone:
+            return check_array(X, input_name="X", estimator=self, **options)
+        return check_X_y(X, y, estimator=self, **options)
+
+    @property
+    def _n_inputs(self) -> int:
+        """Number of inputs of the feature map, levels of a data frame counted one by one."""
+        return self.n_features_in_ if self.columns_ is None else len(self.columns_.names)
 
     def _progress(self, label: str, source: Source) -> AbstractContextManager[Progress | None]:
         if not self.verbose:
@@ -275,8 +301,7 @@ class MomentEstimator(BaseEstimator, ABC):
 
     def _scores(self, X: Any) -> NDArray:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32))
-        return self.machine_.predict(X)
+        return self.machine_.predict(self._valid(X, reset=False))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "machine_") and self.machine_.sample.seen > 0

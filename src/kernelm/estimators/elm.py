@@ -87,13 +87,13 @@ class _HiddenLayerMachine(MomentEstimator):
     def n_hidden_(self) -> int:
         """Number of hidden units in use."""
         return int(self._fitted().solution.phi.n_features_out) - (
-            self.n_features_in_ if self.direct_links else 0
+            self._n_inputs if self.direct_links else 0
         )
 
     @property
     def units_path_(self) -> dict[int, float]:
         """GCV for each number of units that was tried."""
-        linked = self.n_features_in_ if self.direct_links else 0
+        linked = self._n_inputs if self.direct_links else 0
         return {k - linked: v for k, v in self._fitted().solution.units_path.items()}
 
 
