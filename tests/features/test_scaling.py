@@ -134,6 +134,15 @@ def test_the_identity_leaves_rows_alone():
     assert_array_equal(InputScaler.identity(9).transform(sparse.csr_array(X)).toarray(), X)
 
 
+@every_form
+def test_weights_multiply_scaled_columns(form):
+    weights = np.arange(9.0)
+    scaler = InputScaler.fit(form(X))
+    S = scaler.weighted(weights).transform(form(X))
+    expected = scaler.transform(X) * weights
+    assert_allclose(S.toarray() if sparse.issparse(S) else S, expected, atol=1e-15)
+
+
 def test_fitting_leaves_the_rows_alone():
     for rows in (X.copy(), sparse.csr_array(X)):
         InputScaler.fit(rows).transform(rows)

@@ -44,6 +44,11 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
         chooses by leave-one-out, which it has for free.
     fit_intercept : bool
         Fit an unpenalised intercept.
+    feature_rounds : int
+        After the first fit, fit so many times more (recursive feature machine): each time inputs
+        are weighted by the root mean square slope of the scores along them, and kernel, width and
+        landmarks are chosen anew. The round with the best closed-form criterion is kept. At most
+        2,048 columns; ``partial_fit`` and ``freeze`` make no rounds, their map being frozen.
     class_weight : dict or "balanced", optional
         Factors of the row weights, class by class.
     random_state, n_jobs, verbose
@@ -51,6 +56,14 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
 
     Attributes
     ----------
+    feature_importances_ : ndarray
+        Share of each input in the mean squared slope of the scores at rows kept from the fit,
+        along inputs in the units of ``scale_inputs``; zeros for a constant model.
+    feature_weights_ : ndarray
+        Factors of the scaled inputs in the round that was kept (ones: the first fit).
+    round_path_ : list of float
+        Criterion of the first fit and of each round, the smaller the better. Later ones flatter
+        a little, most with few rows and many columns: their weights have seen every target.
     kernel_, kernel_path_, n_landmarks_, landmark_path_, classes_, alpha_, path_, status_,
     effective_df_, coef_, intercept_, loo_score_
 
@@ -58,7 +71,8 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
     ----------
     Iosifidis, Tefas and Pitas (2017), Approximate kernel extreme learning machine for large
     scale data classification. Williams and Seeger (2001), Using the Nyström method to speed up
-    kernel machines.
+    kernel machines. Radhakrishnan, Beaglehole, Pandit and Belkin (2024), Mechanism for feature
+    learning in neural networks and backpropagation-free machine learning models.
 
     Examples
     --------
@@ -82,6 +96,7 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
         scale_inputs: bool = True,
         alpha: Any = "gcv",
         fit_intercept: bool = True,
+        feature_rounds: int = 0,
         class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -97,6 +112,7 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
             scale_inputs=scale_inputs,
             alpha=alpha,
             fit_intercept=fit_intercept,
+            feature_rounds=feature_rounds,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
@@ -110,14 +126,16 @@ class KernelELMRegressor(KernelMachine, MomentRegressor):
 
     Parameters
     ----------
-    kernel, approximation, n_landmarks, landmarks, stratify, scale_inputs, alpha, fit_intercept
+    kernel, approximation, n_landmarks, landmarks, stratify, solver, scale_inputs, alpha,
+    fit_intercept, feature_rounds
         As in :class:`KernelELMClassifier` (``stratify`` makes sense for few distinct targets).
     random_state, n_jobs, verbose
         As in scikit-learn.
 
     Attributes
     ----------
-    kernel_, kernel_path_, n_landmarks_, landmark_path_, alpha_, path_, status_,
+    kernel_, kernel_path_, n_landmarks_, landmark_path_, feature_importances_, feature_weights_,
+    round_path_, alpha_, path_, status_,
     effective_df_, coef_, intercept_, loo_score_
 
     Examples

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
@@ -16,6 +18,7 @@ from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.iterative import IterativeMachine
 from kernelm.estimators.machine import SAMPLE_ROWS, WORTHWHILE
 from kernelm.estimators.plan import Plan, doublings, largest_layer
+from kernelm.estimators.sensitivity import MAX_COLUMNS, mean_squared_slopes, metric_weights
 from kernelm.features import CHOICES, FeatureMap, InputScaler, KernelColumns, choose, distinct
 from kernelm.kernels import (
     ArcCosine,
@@ -74,6 +77,7 @@ class KernelMachine(MomentEstimator):
         scale_inputs: bool = True,
         alpha: Any = "gcv",
         fit_intercept: bool = True,
+        feature_rounds: int = 0,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -87,6 +91,7 @@ class KernelMachine(MomentEstimator):
         self.scale_inputs = scale_inputs
         self.alpha = alpha
         self.fit_intercept = fit_intercept
+        self.feature_rounds = feature_rounds
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -103,6 +108,7 @@ class KernelMachine(MomentEstimator):
             _checks.one_of(self.landmarks, "landmarks", CHOICES)
         elif not callable(self.landmarks):
             _checks.rows(self.landmarks, "landmarks")
+        _checks.integer(self.feature_rounds, "feature_rounds", low=0)
         effective_jobs(self.n_jobs)
         if isinstance(self.kernel, str):
             _checks.one_of(self.kernel, "kernel (or a kernel object)", ["auto", *NAMED])
@@ -112,8 +118,17 @@ class KernelMachine(MomentEstimator):
     # -- before any map -----------------------------------------------------------------
 
     def _settle(self, survey: Survey) -> None:
+        self.feature_weights_ = np.ones(survey.sample.X.shape[1])
+        self.round_path_: list[float] = []
+        self._choose_kernel(survey, self._scalers(survey.sample))
+
+    def _weigh(self, survey: Survey, squared_slopes: NDArray) -> None:
+        """Settle the next round: inputs weighted by their slopes, and a kernel that suits them."""
+        before, self.feature_weights_ = self.feature_weights_, metric_weights(squared_slopes)
+        self._choose_kernel(survey, [self.scaler_.weighted(self.feature_weights_ / before)])
+
+    def _choose_kernel(self, survey: Survey, scalers: list[InputScaler]) -> None:
         sample = survey.sample
-        scalers = self._scalers(sample)
         self.kernel_path_: KernelPath | None = None
         if isinstance(self.kernel, str) and self.kernel == "auto":
             paths = [self._ranked(survey, scaler) for scaler in scalers]
@@ -151,10 +166,19 @@ class KernelMachine(MomentEstimator):
         rows = distinct(sample.X, sample.weight)
         S = self.scaler_.transform(sample.X[rows])
         groups = _checks.has_targets(sample.y)[rows] if self.stratify else None
-        chosen = choose(S, n_features_out, self.landmarks, self.kernel_, seed, groups)
+        method = self._landmark_choice(S)
+        chosen = choose(S, n_features_out, method, self.kernel_, seed, groups)
         self.landmarks_ = chosen
         in_kernel_norm = self.approximation != "landmarks"
         return KernelColumns(self.kernel_, self.scaler_, chosen.Z, in_kernel_norm)
+
+    def _landmark_choice(self, S: Any) -> Any:
+        """Return how landmarks are chosen; given ones move with the weights of the inputs."""
+        if isinstance(self.landmarks, str) or callable(self.landmarks):
+            return self.landmarks
+        Z = _checks.rows(self.landmarks, "landmarks")
+        _checks.same_columns(S, Z)
+        return InputScaler.identity(S.shape[1]).weighted(self.feature_weights_).transform(Z)
 
     def _feature_counts(self, n_features: int, n_rows: int | None) -> list[tuple[int, ...]]:
         if not isinstance(self.landmarks, str) and not callable(self.landmarks):
@@ -172,12 +196,32 @@ class KernelMachine(MomentEstimator):
 
     def _fit(self, source: Source, classes: Any) -> Self:
         survey = self._survey(source, classes)
+        if self.feature_rounds:
+            _checks.few_columns(source.n_features, MAX_COLUMNS, "feature_rounds")
+        self._fit_round(source, survey)
+        best = dict(vars(self))
+        for _ in range(self.feature_rounds):
+            squared_slopes = self._squared_slopes()
+            if not squared_slopes.any():  # a constant model: nothing tells inputs apart
+                break
+            self._weigh(survey, squared_slopes)
+            self._fit_round(source, survey)
+            if self.round_path_[-1] < min(self.round_path_[:-1]):
+                best = dict(vars(self))
+        vars(self).update(best)
+        return self
+
+    def _fit_round(self, source: Source, survey: Survey) -> None:
         form = self._form(source.n_rows)
         if form in ("exact", "subset"):
             self.machine_ = self._exact(source, survey, form)
         else:
             self.machine_ = self._iterated(source, survey, self._grown(source, survey))
-        return self
+        self.round_path_.append(_criterion(self.machine_))
+
+    def _squared_slopes(self) -> NDArray:
+        """Return mean squared slopes along the inputs as they were scaled before any round."""
+        return mean_squared_slopes(self.machine_) * self.feature_weights_**2
 
     def _exact(self, source: Source, survey: Survey, form: str) -> ExactMachine:
         # Samples keep rows by priority: with room for all of them, all.
@@ -266,6 +310,11 @@ class KernelMachine(MomentEstimator):
 
     def plan(self, n_samples: int, n_features: int, n_outputs: int = 1) -> Plan:
         """Return passes, arithmetic and memory of a fit of that size; nothing runs."""
+        once = self._plan_round(n_samples, n_features, n_outputs)
+        rounds = 1 + int(self.feature_rounds)
+        return replace(once, passes=rounds * once.passes, flops=rounds * once.flops)
+
+    def _plan_round(self, n_samples: int, n_features: int, n_outputs: int) -> Plan:
         form = self._form(n_samples)
         if form not in ("exact", "subset"):
             return super().plan(n_samples, n_features, n_outputs)
@@ -287,6 +336,28 @@ class KernelMachine(MomentEstimator):
     def landmark_path_(self) -> dict[int, float]:
         """Closed-form criterion for each number of landmarks that was tried."""
         return self._fitted().solution.units_path
+
+    @property
+    def feature_importances_(self) -> NDArray:
+        """Share of each input in the mean squared slope of the scores; zeros if they are constant.
+
+        Slopes are taken at some of the kept rows, along inputs in units of their scaling before
+        any round (standard deviations, as a rule). They are computed when they are asked for.
+        """
+        n_features = self._fitted().phi.n_features_in
+        _checks.few_columns(n_features, MAX_COLUMNS, "feature_importances_")
+        squared_slopes = self._squared_slopes()
+        return squared_slopes / (squared_slopes.sum() or 1.0)
+
+
+def _criterion(machine: Any) -> float:
+    """Return the closed-form error that decides between rounds, the smaller the better."""
+    score = machine.solution.path.score
+    if np.isfinite(score):
+        return score
+    # Many rows and one given alpha: no path was needed, and leave-one-out is there anyway.
+    held_out = machine.held_out
+    return float(np.average((held_out.residuals**2).sum(axis=1), weights=held_out.weight))
 
 
 def _falkon_bytes(n: int) -> int:

@@ -76,6 +76,10 @@ class InputScaler:
         """Return the scaler that leaves inputs alone."""
         return cls(np.zeros(n_features), np.ones(n_features))
 
+    def weighted(self, weights: NDArray) -> Self:
+        """Return the scaler whose columns are multiplied by ``weights`` as well."""
+        return type(self)(self.mean, self.scale * weights)
+
     def transform(self, X: Any) -> Any:
         """Return scaled rows in the dtype of X; sparse rows stay sparse."""
         if sparse.issparse(X) and self.mean.any():
