@@ -1,6 +1,9 @@
 """What every benchmark prints and measures the same way."""
 
+import argparse
+import ctypes
 import gc
+import json
 import platform
 import subprocess
 import sys
@@ -23,6 +26,38 @@ def print_header():
     )
 
 
+def options(doc):
+    """Return a parser that shows the docstring of the script and knows ``--json``."""
+    parser = argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--json", metavar="FILE", help="also write the results there")
+    return parser
+
+
+def save(results, file):
+    """Write results as JSON where a file was asked for."""
+    if file:
+        Path(file).write_text(json.dumps(results, indent=1), encoding="utf-8")
+
+
+def parts(data):
+    """Return training and test rows: the official ones, or else 80/20 with seed 0."""
+    if data.is_train is not None:
+        return data.train, data.test
+    X, X_test, y, y_test = data.split(0.2, 0)
+    return (X, y), (X_test, y_test)
+
+
+def lightgbm():
+    """Return LightGBM, or None where it is not installed (``pip install lightgbm``)."""
+    try:
+        import lightgbm
+    except ImportError:
+        return None
+    return lightgbm
+
+
 def timed(fn, *args):
     """Return the seconds of one call."""
     start = time.perf_counter()
@@ -33,20 +68,43 @@ def timed(fn, *args):
 def peak_of(fn, *args):
     """Return the megabytes that a call adds to resident memory at its peak (Linux only)."""
     gc.collect()
+    # What earlier calls freed goes back first: reused, it would not show as growth.
+    getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
     Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
     before = _status("VmRSS")
     fn(*args)
     return (_status("VmHWM") - before) / 1024
 
 
-def in_process(script, call):
-    """Evaluate a call of a benchmark script in a process of its own and return the number."""
-    path = Path(script)
-    code = f"import {path.stem} as script; print(script.{call})"
-    out = subprocess.run(
-        [sys.executable, "-c", code], cwd=path.parent, capture_output=True, text=True, check=True
+def cost_of(fn, *args):
+    """Return seconds and extra megabytes of one call."""
+    seconds = []
+    megabytes = peak_of(lambda: seconds.append(timed(fn, *args)))
+    return seconds[0], megabytes
+
+
+def in_process(script, call, limit=None):
+    """Evaluate a call of a benchmark script in a process of its own and return the result.
+
+    The result is what JSON can hold; after ``limit`` seconds, imports and loading included, the
+    process is ended and the result is None.
+    """
+    path = Path(script).resolve()
+    code = (
+        f"import json, sys; sys.path.insert(0, {str(path.parent)!r}); "
+        f"import {path.stem} as script; print(json.dumps(script.{call}))"
     )
-    return float(out.stdout)
+    try:
+        out = subprocess.run(
+            [sys.executable, "-c", code],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+            timeout=limit,
+        )
+    except subprocess.TimeoutExpired:
+        return None
+    return json.loads(out.stdout)
 
 
 def _status(key):
