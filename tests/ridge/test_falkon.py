@@ -7,7 +7,7 @@ from scipy.sparse.linalg import cg
 from scipy.spatial.distance import cdist
 
 import oracles
-from kernelm.ridge import FalkonSums, Preconditioner, Weights, falkon
+from kernelm.ridge import CrossSums, Preconditioner, Weights, falkon
 
 pytestmark = pytest.mark.filterwarnings("error")
 EPS32 = float(np.finfo(np.float32).eps)
@@ -49,7 +49,7 @@ def passes(K, weight, n_blocks=4, dtype=np.float64):
 
 def fit(K, Y, K_zz, alpha, weight=None, *, dtype=np.float64, precision=0.0, **options):
     w = np.ones(len(K)) if weight is None else weight
-    sums = FalkonSums.of(K, Y, weight)
+    sums = CrossSums.of(K, Y, weight)
     pre = Preconditioner.of(K_zz, alpha, sums.weight, dtype=dtype, precision=precision)
     return falkon(passes(K, w), sums, pre, **options)
 
@@ -116,8 +116,8 @@ def test_outputs_do_not_know_of_each_other():
 def test_sums_of_blocks_add_up():
     X, Y, weight = rows()
     K = kernel(X, X[:7])
-    whole = FalkonSums.of(K, Y, weight)
-    parts = FalkonSums.of(K[:99], Y[:99], weight[:99]) + FalkonSums.of(K[99:], Y[99:], weight[99:])
+    whole = CrossSums.of(K, Y, weight)
+    parts = CrossSums.of(K[:99], Y[:99], weight[:99]) + CrossSums.of(K[99:], Y[99:], weight[99:])
     for name in ("weight", "phi", "y", "cross"):
         assert_allclose(getattr(parts, name), getattr(whole, name), rtol=1e-13)
 
@@ -177,7 +177,7 @@ def test_the_callback_hears_every_iteration():
 def test_an_interrupt_returns_the_last_complete_iteration():
     X, Y, _ = rows()
     K, K_zz = kernel(X, X[:40]), kernel(X[:40], X[:40])
-    sums, pre = FalkonSums.of(K, Y), Preconditioner.of(K_zz, 1e-3, len(K))
+    sums, pre = CrossSums.of(K, Y), Preconditioner.of(K_zz, 1e-3, len(K))
     whole_pass, calls = passes(K, np.ones(len(K))), []
 
     def apply(V):
@@ -297,7 +297,7 @@ def test_float32_blocks_converge_with_the_jitter_of_float32(dtype):
     K32 = K.astype(np.float32)
     pre = Preconditioner.of(K_zz, 20.0, len(K), dtype=dtype, precision=EPS32)
     apply = passes(K32, np.ones(len(K)), dtype=np.float32)
-    result = falkon(apply, FalkonSums.of(K32, Y), pre, tol=1e-4)
+    result = falkon(apply, CrossSums.of(K32, Y), pre, tol=1e-4)
     # Weights of a smooth kernel are large and alternate: the jitter does belong to the model.
     penalty = K_zz + pre.jitter * np.eye(len(K_zz))
     expected = fit(K, Y, penalty, 20.0, tol=1e-8, iterations=100)
@@ -427,7 +427,7 @@ def test_one_landmark_and_one_row_of_weight():
 def test_a_pass_that_overflows_or_has_another_shape_is_refused():
     X, Y, _ = rows()
     K, K_zz = kernel(X, X[:40]), kernel(X[:40], X[:40])
-    sums, pre = FalkonSums.of(K, Y), Preconditioner.of(K_zz, 0.1, len(K))
+    sums, pre = CrossSums.of(K, Y), Preconditioner.of(K_zz, 0.1, len(K))
     with pytest.raises(ValueError, match="overflow"):
         falkon(lambda V: V * np.inf, sums, pre)
     with pytest.raises(ValueError, match="apply"):

@@ -90,6 +90,12 @@ class Sample:
         smaller._keep(kept)
         return smaller
 
+    def beyond(self, capacity: int) -> Self:
+        """Return the rows that :meth:`head` leaves out."""
+        rest = replace(self, capacity=self.capacity - capacity)
+        rest._keep(np.setdiff1d(np.arange(len(self.priority)), _lowest(self.priority, capacity)))
+        return rest
+
     def add(self, rows: Rows) -> None:
         """Offer a block of rows."""
         priority = priorities(rows.start, rows.start + rows.n, self.seed)

@@ -14,7 +14,7 @@ from kernelm.data import Progress, Rows, Sample, Source, reduce
 from kernelm.data.targets import Targets
 from kernelm.estimators.solution import Solution, Solver
 from kernelm.features import KernelColumns
-from kernelm.ridge import FalkonResult, FalkonSums, Path, Preconditioner, Status, Weights, falkon
+from kernelm.ridge import CrossSums, FalkonResult, Path, Preconditioner, Status, Weights, falkon
 
 PROBES = 128  # rows whose hat values are computed to correct the others
 
@@ -46,7 +46,7 @@ class Probes(NamedTuple):
 
     rows: NDArray
     Phi: NDArray
-    sums: FalkonSums
+    sums: CrossSums
 
 
 @final
@@ -115,7 +115,7 @@ class IterativeMachine(Solver):
         Phi = self.phi.map(self.sample.X[rows])
         ones = np.ones(len(rows))
         cross = Phi.T.astype(np.float64)
-        return Probes(rows, Phi, FalkonSums(0.0, np.zeros(len(cross)), ones, cross))
+        return Probes(rows, Phi, CrossSums(0.0, np.zeros(len(cross)), ones, cross))
 
     def _hat_values(self, pre: Preconditioner, probes: Probes, weights: Weights) -> NDArray:
         """Return hat values of the sample: the guess of the landmarks, corrected on the probes."""
@@ -143,9 +143,9 @@ class IterativeMachine(Solver):
         part = self.hats if unit is None else unit * self.hats
         return e / (1.0 - part)[:, None]
 
-    def _sums(self, rows: Rows) -> FalkonSums:
+    def _sums(self, rows: Rows) -> CrossSums:
         weight, _ = self._weights(rows)
-        return FalkonSums.of(self.phi.map(rows.X), self._encode(rows), weight)
+        return CrossSums.of(self.phi.map(rows.X), self._encode(rows), weight)
 
     def _apply(self, source: Source, V: NDArray) -> NDArray:
         V = V.astype(source.dtype)
@@ -166,6 +166,6 @@ class IterativeMachine(Solver):
         return {"rows": self._block_rows(source), "n_jobs": self.n_jobs}
 
 
-def _side_by_side(a: FalkonSums, b: FalkonSums) -> FalkonSums:
+def _side_by_side(a: CrossSums, b: CrossSums) -> CrossSums:
     """Return the sums of the same rows with the targets of both."""
     return replace(a, y=np.append(a.y, b.y), cross=np.hstack([a.cross, b.cross]))

@@ -16,7 +16,8 @@ from kernelm.data import Sample, Source, effective_jobs
 from kernelm.estimators.base import MomentEstimator, Survey
 from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.iterative import IterativeMachine
-from kernelm.estimators.machine import SAMPLE_ROWS, WORTHWHILE
+from kernelm.estimators.large import LargeMachine
+from kernelm.estimators.machine import SAMPLE_ROWS, WORTHWHILE, Machine
 from kernelm.estimators.plan import Plan, doublings, largest_layer
 from kernelm.estimators.sensitivity import MAX_COLUMNS, mean_squared_slopes, metric_weights
 from kernelm.features import CHOICES, FeatureMap, InputScaler, KernelColumns, choose, distinct
@@ -46,7 +47,7 @@ NAMED: dict[str, Kernel] = {
 APPROXIMATIONS = ("auto", "exact", "subset", "landmarks", "nystrom")
 
 DIRECT_LANDMARKS = 2048  # up to here sums and an eigendecomposition are the faster solver
-MAX_FLOPS = 2e13  # n_landmarks="auto" stops before a fit would take minutes
+LARGE_WORK = 4.1e12  # N·n² up to which n_landmarks="auto" goes: less than a minute
 SEARCH_ROWS = 1000  # rows that kernel="auto" looks at
 POOL_ROWS = 16_384  # rows that landmarks are chosen from
 _SMALLEST, _FIRST_PASS = 256, 1024
@@ -55,7 +56,7 @@ _SMALLEST, _FIRST_PASS = 256, 1024
 def _streams(estimator: KernelMachine) -> bool:
     """Whether the form has sums; raises with advice where it keeps rows instead."""
     machine = getattr(estimator, "machine_", None)
-    keeps_rows = isinstance(machine, ExactMachine | IterativeMachine)
+    keeps_rows = isinstance(machine, ExactMachine | IterativeMachine | LargeMachine)
     return _checks.streams(estimator.approximation, keeps_rows)
 
 
@@ -163,6 +164,9 @@ class KernelMachine(MomentEstimator):
         return POOL_ROWS
 
     def _freeze_map(self, sample: Sample, n_features_out: int, seed: int) -> FeatureMap:
+        # Rows that are held out to compare models are new to the landmarks, as later rows are.
+        if len(sample.priority) >= SAMPLE_ROWS + n_features_out:
+            sample = sample.beyond(SAMPLE_ROWS)
         rows = distinct(sample.X, sample.weight)
         S = self.scaler_.transform(sample.X[rows])
         groups = _checks.has_targets(sample.y)[rows] if self.stratify else None
@@ -216,7 +220,7 @@ class KernelMachine(MomentEstimator):
         if form in ("exact", "subset"):
             self.machine_ = self._exact(source, survey, form)
         else:
-            self.machine_ = self._iterated(source, survey, self._grown(source, survey))
+            self.machine_ = self._enlarged(source, survey, self._grown(source, survey))
         self.round_path_.append(_criterion(self.machine_))
 
     def _squared_slopes(self) -> NDArray:
@@ -241,42 +245,45 @@ class KernelMachine(MomentEstimator):
         machine.solve()
         return machine
 
-    def _iterated(self, source: Source, survey: Survey, machine: Any) -> Any:
-        """Go on with more landmarks than sums can serve, by passes, while it pays."""
-        for n in self._iterative_counts(source):
-            if isinstance(self.n_landmarks, str) and not _promises(machine):
-                break
-            phi = self._freeze_map(survey.sample, n, self.seed_)
-            assert isinstance(phi, KernelColumns)
-            larger = IterativeMachine(
-                phi,
-                survey.coding,
-                survey.sample.head(SAMPLE_ROWS),
-                machine.solution.alpha,
-                self.fit_intercept,
-                survey.class_weight,
-                self.n_jobs,
-                earlier=machine.solution.units_path,
-            )
-            larger.solve(source)
-            machine = larger
-        return machine
+    def _enlarged(self, source: Source, survey: Survey, machine: Machine) -> Any:
+        """Go on with more landmarks than an eigendecomposition serves, while it pays."""
+        n = self._more_landmarks(source)
+        if n is None or (isinstance(self.n_landmarks, str) and not _promises(machine)):
+            return machine
+        phi = self._freeze_map(survey.sample, n, self.seed_)
+        assert isinstance(phi, KernelColumns)
+        common: dict[str, Any] = {
+            "phi": phi,
+            "targets": survey.coding,
+            "sample": survey.sample.head(SAMPLE_ROWS),
+            "intercept": self.fit_intercept,
+            "class_weight": survey.class_weight,
+            "n_jobs": self.n_jobs,
+            "earlier": machine.solution.units_path,
+        }
+        alpha = machine.solution.alpha
+        fits = 8 * n * n <= 4 * working_bytes()
+        # Sums are the faster way wherever they fit; passes need half of the room.
+        if self.solver == "falkon" or (self.solver == "auto" and not fits):
+            larger = IterativeMachine(alpha=alpha, **common)
+        else:
+            given = np.ndim(self.alpha) == 0 and not isinstance(self.alpha, str)
+            larger = LargeMachine(alpha=self.alpha if given else "loo", start=alpha, **common)
+        with self._progress(f"fit {n} landmarks", source) as progress:
+            larger.solve(source, progress)
+        return larger
 
-    def _iterative_counts(self, source: Source) -> list[int]:
-        """Return the numbers of landmarks to try beyond those that sums serve."""
-        if self.solver == "direct" or self.approximation == "landmarks":
-            return []
+    def _more_landmarks(self, source: Source) -> int | None:
+        """Return a number of landmarks beyond those that sums of all alphas serve, if any."""
+        if self.approximation == "landmarks":
+            return None
         if not isinstance(self.n_landmarks, str):
             n = int(self.n_landmarks)
-            return [n] if n > DIRECT_LANDMARKS or self.solver == "falkon" else []
-        rows, n = source.n_rows or 0, DIRECT_LANDMARKS
-        while (
-            n < rows
-            and _falkon_bytes(2 * n) <= 4 * working_bytes()
-            and _falkon_flops(rows, 2 * n, source.n_features) <= MAX_FLOPS
-        ):
-            n *= 2
-        return [min(n, rows)] if n > DIRECT_LANDMARKS else []
+            return n if n > DIRECT_LANDMARKS or self.solver == "falkon" else None
+        rows = source.n_rows or 0
+        fits = min(np.sqrt(LARGE_WORK / max(rows, 1)), np.sqrt(4 * working_bytes() / 8), rows)
+        n = int(fits) // 1024 * 1024
+        return n if n > DIRECT_LANDMARKS else None
 
     def _form(self, n_rows: int | None) -> str:
         if self.approximation != "auto":
@@ -358,14 +365,6 @@ def _criterion(machine: Any) -> float:
     # Many rows and one given alpha: no path was needed, and leave-one-out is there anyway.
     held_out = machine.held_out
     return float(np.average((held_out.residuals**2).sum(axis=1), weights=held_out.weight))
-
-
-def _falkon_bytes(n: int) -> int:
-    return 2 * 4 * n * n
-
-
-def _falkon_flops(rows: int, n: int, n_features: int) -> float:
-    return 20 * 2.0 * rows * n * (n_features + 20) + n**3
 
 
 def _promises(machine: Any) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, final
 
 import numpy as np
@@ -187,18 +186,42 @@ def distinct(X: Any, weight: NDArray | None = None) -> NDArray:
     on the order of the rows, nor on how often a row is repeated, nor on dense or sparse storage.
     """
     counts = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight > 0)
-    R = sparse.csr_array(X[counts])
+    keys = np.concatenate([_digests(X[counts[rows]]) for rows in _slices(len(counts), 1024)])
+    # Single precision decides the order, so that float32 rows come in that of float64.
+    _, first = np.unique(keys, axis=0, return_index=True)
+    return counts[first]
+
+
+def _digests(X: Any) -> NDArray:
+    """Return two numbers of 64 bits that stand for the contents of each row, (n, 2).
+
+    Sums over the entries that are not zero of a hash of column and value: the first of values
+    in single precision, the second as they are.
+    """
+    R = sparse.csr_array(X)
     R.sum_duplicates()
     R.eliminate_zeros()
-    columns, double = R.indices.astype(np.int64), R.data.astype(np.float64)
+    double = R.data.astype(np.float64)
     with np.errstate(over="ignore", under="ignore"):
-        single = double.astype(np.float32)
-    contents = {}
-    for i, a, b in zip(counts, R.indptr[:-1], R.indptr[1:], strict=True):
-        # Single precision decides the order, so that float32 rows come in that of float64.
-        rough = blake2b(columns[a:b].tobytes() + single[a:b].tobytes(), digest_size=8)
-        contents[rough.digest() + columns[a:b].tobytes() + double[a:b].tobytes()] = i
-    return np.array([contents[key] for key in sorted(contents)], dtype=np.intp)
+        single = double.astype(np.float32).astype(np.float64)
+    column = _mixed(R.indices.astype(np.uint64))
+    digests = np.zeros((R.shape[0], 2), np.uint64)
+    for k, values in enumerate((single, double)):
+        sums = np.concatenate([[np.uint64(0)], np.cumsum(_mixed(values.view(np.uint64) ^ column))])
+        digests[:, k] = sums[R.indptr[1:]] - sums[R.indptr[:-1]]
+    return digests
+
+
+def _mixed(x: NDArray) -> NDArray:
+    """Return 64 bits that depend on all bits of x (the finaliser of SplitMix64)."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _slices(n: int, size: int) -> list[slice]:
+    return [slice(i, i + size) for i in range(0, max(n, 1), size)]
 
 
 def _stratified(

@@ -3,22 +3,25 @@
 from kernelm.ridge.dual import DualFactor
 from kernelm.ridge.dual_cholesky import DualCholesky
 from kernelm.ridge.factor import Factor, Weights
-from kernelm.ridge.falkon import FalkonResult, FalkonSums, Preconditioner, falkon
+from kernelm.ridge.falkon import CrossSums, FalkonResult, Preconditioner, falkon
 from kernelm.ridge.loo import loo_residuals
 from kernelm.ridge.moments import Moments, observations
-from kernelm.ridge.path import Path
+from kernelm.ridge.path import EQUAL, Path
+from kernelm.ridge.primal_cholesky import PrimalCholesky
 from kernelm.ridge.select import default_alphas, gcv_path, kfold_path
 from kernelm.ridge.status import Status
 
 __all__ = [
+    "EQUAL",
+    "CrossSums",
     "DualCholesky",
     "DualFactor",
     "Factor",
     "FalkonResult",
-    "FalkonSums",
     "Moments",
     "Path",
     "Preconditioner",
+    "PrimalCholesky",
     "Status",
     "Weights",
     "default_alphas",

@@ -45,7 +45,7 @@ _ROUNDING = 64  # rounding errors of a sum over rows, in units of eps
 
 @final
 @dataclass(frozen=True, eq=False)
-class FalkonSums:
+class CrossSums:
     """What the first pass over the rows adds up; blocks of rows are joined by ``+``.
 
     Attributes
@@ -61,7 +61,7 @@ class FalkonSums:
     --------
     >>> import numpy as np
     >>> K, Y = np.array([[1.0, 0.5], [0.5, 1.0], [0.2, 0.4]]), np.array([[1.0], [2.0], [3.0]])
-    >>> sums = FalkonSums.of(K[:2], Y[:2]) + FalkonSums.of(K[2:], Y[2:])
+    >>> sums = CrossSums.of(K[:2], Y[:2]) + CrossSums.of(K[2:], Y[2:])
     >>> sums.weight, sums.cross.ravel().round(2).tolist()
     (3.0, [2.6, 3.7])
     """
@@ -244,7 +244,7 @@ class FalkonResult:
 
 def falkon(
     apply: Callable[[NDArray], NDArray],
-    sums: FalkonSums,
+    sums: CrossSums,
     preconditioner: Preconditioner,
     *,
     intercept: bool = True,
@@ -262,7 +262,7 @@ def falkon(
     ----------
     apply : callable
         ``apply(V)`` makes one pass: the sum over blocks of K_bᵀ (w_b ∘ (K_b V)), in float64.
-    sums : FalkonSums
+    sums : CrossSums
         Of the same rows, from one pass before.
     preconditioner : Preconditioner
         Of the landmarks; it knows alpha.
@@ -287,7 +287,7 @@ def falkon(
     >>> def apply(V):
     ...     return sum(k.gram(Z, b) @ (k.gram(b, Z) @ V) for b in blocks)
     >>> pre = Preconditioner.of(k.gram(Z, Z), alpha=1e-3, weight=1000)
-    >>> fit = falkon(apply, FalkonSums.of(k.gram(X, Z), Y), pre)
+    >>> fit = falkon(apply, CrossSums.of(k.gram(X, Z), Y), pre)
     >>> W, b = fit.weights
     >>> print(f"{fit.converged} {(k.gram([[0.5]], Z) @ W + b).item():.3f}")
     True 0.479
@@ -348,13 +348,13 @@ def _matrix(
     return matrix
 
 
-def _means(sums: FalkonSums, intercept: bool) -> tuple[NDArray, NDArray]:
+def _means(sums: CrossSums, intercept: bool) -> tuple[NDArray, NDArray]:
     if not intercept:
         return np.zeros_like(sums.phi), np.zeros_like(sums.y)
     return sums.phi / sums.weight, sums.y / sums.weight
 
 
-def _right_hand_side(sums: FalkonSums, mean: NDArray, y_mean: NDArray) -> NDArray:
+def _right_hand_side(sums: CrossSums, mean: NDArray, y_mean: NDArray) -> NDArray:
     """Return Kᵀ D (Y - ȳ), with exact zeros where the difference is only rounding."""
     _checks.finite_sums(sums.phi, sums.y, sums.cross)
     constant = sums.weight * np.outer(mean, y_mean)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_lapack_funcs, solve_triangular
+from scipy.linalg import get_blas_funcs, get_lapack_funcs, solve_triangular
 
 from kernelm import _checks
 
@@ -46,7 +46,7 @@ def _factor(S: NDArray, ridge: NDArray | float, jitter: float) -> float:
     mean = _mean_diagonal(S)
     for _ in range(_ESCALATIONS + 1):
         np.fill_diagonal(S, diagonal + ridge + jitter)
-        if _cholesky(S):
+        if cholesky(S):
             return float(jitter)
         jitter = 10 * jitter or float(np.finfo(S.dtype).eps) * len(S) * mean
         if jitter > _TOO_MUCH * mean:
@@ -66,14 +66,14 @@ def inner_factor(T: NDArray, alpha: float, weight: float) -> NDArray:
         A *= weight / n
         diagonal = np.diagonal(A).astype(np.float64)
         np.fill_diagonal(A, diagonal + alpha + jitter)
-        if _cholesky(A):
+        if cholesky(A):
             return A
         # Only a preconditioner gets worse by this, not the model.
         jitter = 10 * jitter or float(np.finfo(T.dtype).eps) * diagonal.sum()
     raise _checks.not_semidefinite("the square of K_zz", jitter)
 
 
-def _cholesky(S: NDArray) -> bool:
+def cholesky(S: NDArray) -> bool:
     """Factor the upper half of S where it stands; return whether that succeeded."""
     potrf: Any = get_lapack_funcs("potrf", dtype=S.dtype)
     _, info = potrf(S, lower=0, overwrite_a=1, clean=0)
@@ -83,25 +83,29 @@ def _cholesky(S: NDArray) -> bool:
 
 def _mirror(S: NDArray) -> None:
     """Restore the upper half of S from the lower one, which a factorisation does not touch."""
-    for rows in _tiles(len(S)):
+    for rows in tiles(len(S)):
         S[rows, rows.stop :] = S[rows.stop :, rows].T
         tile = S[rows, rows]
         tile[:] = np.tril(tile) + np.tril(tile, -1).T
 
 
-def _tiles(n: int) -> list[slice]:
+def tiles(n: int) -> list[slice]:
+    """Return the rows of a triangle, some at a time."""
     return [slice(i, min(i + _TILE, n)) for i in range(0, n, _TILE)]
 
 
 def solve_upper(U: NDArray, B: NDArray, *, transposed: bool = False) -> NDArray:
     """Return U⁻¹B or U⁻ᵀB in the precision of B for an upper triangle U of any precision.
 
-    Tile by tile: a float32 triangle is a number in float64 arithmetic, not a source of new
-    rounding, and no float64 copy of all of it is made.
+    A triangle of another precision is used tile by tile: a float32 entry is a number in float64
+    arithmetic, not a source of new rounding, and no float64 copy of all of it is made.
     """
+    if U.dtype == B.dtype and U.flags.f_contiguous and B.ndim == 2:
+        trsm: Any = get_blas_funcs("trsm", dtype=U.dtype)
+        return trsm(1.0, U, B, trans_a=int(transposed))
     X = np.array(B)
-    tiles = _tiles(len(U))
-    for rows in tiles if transposed else reversed(tiles):
+    order = tiles(len(U))
+    for rows in order if transposed else reversed(order):
         rest = slice(rows.stop, None)
         tile = U[rows, rows].astype(X.dtype, copy=False)
         right = U[rows, rest].astype(X.dtype, copy=False)
