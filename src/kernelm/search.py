@@ -7,7 +7,7 @@ than the list without its last entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, final
@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_X_y
 
 from kernelm import _checks
-from kernelm.data import ArraySource, Sample
+from kernelm.data import ArraySource, Sample, effective_jobs, pooled
 from kernelm.data.frames import as_numbers
 from kernelm.data.targets import Classes, Values
 from kernelm.features import InputScaler
@@ -47,6 +47,10 @@ DEFAULT_CANDIDATES: tuple[Kernel, ...] = (
 ALPHA_SHARES = np.logspace(-9, 0, 19)
 
 
+#: Rows on which a default search looks at all candidates, and then at the best of them.
+FIRST_ROWS, FINAL_ROWS, FINALISTS = 500, 1000, 5
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -57,6 +61,7 @@ class Trial:
     alpha: float
     score: float  #: mean squared leave-one-out error, the smaller the better
     path: Path
+    rows: int = 0  #: rows that were looked at; scores of different numbers do not compare
 
     def __repr__(self) -> str:
         return f"{self.score:.4g}  alpha={self.alpha:.2g}  {self.kernel!r}"
@@ -127,13 +132,63 @@ def rank_kernels(
     weight = None if weight is None else np.asarray(weight, np.float64)
     unit = None if weight is None else np.minimum(weight, 1.0)
     resolved = [k.resolve(X, weight, seed) for k in candidates]
-    trials: dict[int, Trial] = {}
-    for index, K in _grams(resolved, X):
+
+    def rate(task: tuple[int, NDArray]) -> tuple[int, Trial]:
+        index, K = task
         dual = DualFactor.of(K, Y, weight, intercept=intercept)
         path = dual.loo_path(dual.values[-1] * ALPHA_SHARES, unit)
-        trials[index] = Trial(candidates[index], resolved[index], path.best, path.score, path)
+        kernel = candidates[index]
+        return index, Trial(kernel, resolved[index], path.best, path.score, path, len(K))
+
+    # Eigendecompositions of this size gain little from threads of BLAS: one core for each.
+    trials = dict(pooled(rate, _grams(resolved, X), effective_jobs(None)))
     # Of equals, the one that was offered first.
     return KernelPath(tuple(sorted((trials[i] for i in sorted(trials)), key=lambda t: t.score)))
+
+
+def best_metric(
+    sample: Sample,
+    Y: Callable[[Sample], NDArray],
+    scalers: Sequence[InputScaler],
+    candidates: Sequence[Kernel] = DEFAULT_CANDIDATES,
+    **options: Any,
+) -> tuple[InputScaler, KernelPath]:
+    """Choose a scaling and a kernel together: all on few rows, then the best few on more.
+
+    Parameters
+    ----------
+    sample : Sample
+        Rows to look at, of which the first ``FIRST_ROWS`` and ``FINAL_ROWS`` are taken.
+    Y : callable
+        Target columns of a sample.
+    scalers, candidates : sequence
+        What to choose from.
+    **options
+        Of :func:`rank_kernels`.
+
+    Returns
+    -------
+    InputScaler, KernelPath
+        The chosen scaling, and all kernels for it, those of the final first.
+    """
+
+    def rank(rows: Sample, scaler: InputScaler, kernels: Sequence[Kernel]) -> KernelPath:
+        S = scaler.transform(rows.X)
+        return rank_kernels(S, Y(rows), kernels, weight=rows.weight, **options)
+
+    few = sample.head(FIRST_ROWS)
+    first = [rank(few, scaler, candidates) for scaler in scalers]
+    if len(few.priority) == len(sample.priority):
+        return min(zip(scalers, first, strict=True), key=lambda each: each[1][0].score)
+    bar = sorted(trial.score for path in first for trial in path)[:FINALISTS][-1]
+    more = sample.head(FINAL_ROWS)
+    finals = []
+    for scaler, path in zip(scalers, first, strict=True):
+        passed = [trial.kernel for trial in path if trial.score <= bar]
+        if passed:
+            out = [trial for trial in path if trial.score > bar]
+            finals.append((scaler, KernelPath((*rank(more, scaler, passed), *out))))
+    return min(finals, key=lambda each: each[1][0].score)
 
 
 def select_kernel(

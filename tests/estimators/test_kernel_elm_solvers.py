@@ -8,6 +8,7 @@ import oracles
 from kernelm import KernelELMClassifier, KernelELMRegressor, Status, select_kernel
 from kernelm.estimators import exact, kernel_machine
 from kernelm.estimators.iterative import IterativeMachine
+from kernelm.estimators.large import LargeMachine
 from kernelm.kernels import ArcCosine, Gaussian, Laplacian, Linear
 from kernelm.ridge import DualCholesky
 from problems import as_csr, classification, regression
@@ -73,6 +74,43 @@ def test_passes_give_the_model_of_the_sums(many_rows, weighted):
     assert np.sqrt(np.mean(gap**2)) < 2e-3 * y.std()
     assert passes.loo_score_ == pytest.approx(direct.loo_score_, abs=0.01)
     assert passes.status_ is Status.OK
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("storage", [np.asarray, as_csr])
+def test_factors_in_place_give_the_model_of_the_sums(many_rows, weighted, storage):
+    X, y = classification(n=600)
+    w = np.random.default_rng(0).integers(1, 4, 600).astype(float) if weighted else None
+    options = {"approximation": "nystrom", "n_landmarks": 120, "alpha": 0.1, "random_state": 0}
+    options |= {"scale_inputs": False, "class_weight": {y[0]: 2.0}}
+    sums = KernelELMClassifier(Laplacian("median"), solver="direct", **options)
+    large = KernelELMClassifier(Laplacian("median"), **options)
+    sums.fit(storage(X), y, sample_weight=w)
+    large.fit(storage(X), y, sample_weight=w)
+    assert isinstance(large.machine_, LargeMachine)
+    # The penalty of the larger machine has some jitter, which moves scores by about as much.
+    assert_allclose(large.decision_function(X), sums.decision_function(X), atol=1e-8)
+    assert large.loo_score_ == pytest.approx(sums.loo_score_, abs=1e-12)
+    assert large.effective_df_ == pytest.approx(sums.effective_df_, rel=1e-6)
+    assert_allclose(large.predict_proba(X), sums.predict_proba(X), atol=1e-6)
+
+
+def test_many_landmarks_walk_to_the_alpha_that_leave_one_out_prefers(many_rows):
+    X, y = regression(n=600)
+    options = {"approximation": "nystrom", "n_landmarks": 120, "random_state": 0}
+    model = KernelELMRegressor(Laplacian("median"), **options).fit(X, y)
+    assert model.path_.criterion == "loo"
+    grid = np.logspace(-8, 3, 12) * model.alpha_
+    errors = [
+        _loo_error(KernelELMRegressor(Laplacian("median"), alpha=a, **options).fit(X, y))
+        for a in grid
+    ]
+    assert _loo_error(model) <= 1.002 * min(errors)
+    assert 1 < len(model.path_.alphas) <= 8
+
+
+def _loo_error(model):
+    return float(np.mean(model.machine_.held_out.residuals**2))
 
 
 def test_probed_hat_values_are_those_of_the_sums(many_rows):

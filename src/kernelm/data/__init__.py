@@ -2,7 +2,7 @@
 
 from kernelm.data.datasets import Dataset, load
 from kernelm.data.progress import Progress
-from kernelm.data.reduce import block_rows, effective_jobs, reduce, stream
+from kernelm.data.reduce import block_rows, effective_jobs, pooled, reduce, stream
 from kernelm.data.sample import Sample
 from kernelm.data.source import ArraySource, Rows, Source
 
@@ -16,6 +16,7 @@ __all__ = [
     "block_rows",
     "effective_jobs",
     "load",
+    "pooled",
     "reduce",
     "stream",
 ]

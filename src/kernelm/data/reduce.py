@@ -78,7 +78,7 @@ def stream(
     workers = effective_jobs(n_jobs)
     # One block is nothing to share: no pool, and BLAS keeps its own threads.
     shared = len(head) > 1
-    results = _pooled(work, chain(head, readers), workers) if shared else map(work, head)
+    results = pooled(work, chain(head, readers), workers) if shared else map(work, head)
     for result, n in results:
         if progress is not None:
             progress.advance(n)
@@ -112,7 +112,7 @@ def reduce(
     return total
 
 
-def _pooled(work: Callable[[Any], T], tasks: Iterator[Any], workers: int) -> Iterator[T]:
+def pooled(work: Callable[[Any], T], tasks: Iterator[Any], workers: int) -> Iterator[T]:
     """Run tasks on threads with one BLAS thread each; at most workers + 1 are in flight."""
     with (
         _single_threaded_blas,

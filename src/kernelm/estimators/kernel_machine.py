@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from kernelm import _checks
 from kernelm._config import working_bytes
 from kernelm.data import Sample, Source, effective_jobs
+from kernelm.data.targets import Targets
 from kernelm.estimators.base import MomentEstimator, Survey
 from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.iterative import IterativeMachine
@@ -31,7 +33,7 @@ from kernelm.kernels import (
     Matern32,
     Matern52,
 )
-from kernelm.search import KernelPath, rank_kernels
+from kernelm.search import KernelPath, best_metric, rank_kernels
 
 #: Kernels that can be asked for by name.
 NAMED: dict[str, Kernel] = {
@@ -48,7 +50,9 @@ APPROXIMATIONS = ("auto", "exact", "subset", "landmarks", "nystrom")
 
 DIRECT_LANDMARKS = 2048  # up to here sums and an eigendecomposition are the faster solver
 LARGE_WORK = 4.1e12  # N·n² up to which n_landmarks="auto" goes: less than a minute
-SEARCH_ROWS = 1000  # rows that kernel="auto" looks at
+SHARPENING_ROWS = 1000  # rows that tell how much each input counts, and as many that judge it
+FEWEST_JUDGES = 300
+SHARPER = 0.02  # weights must lower the error on other rows by this share
 POOL_ROWS = 16_384  # rows that landmarks are chosen from
 _SMALLEST, _FIRST_PASS = 256, 1024
 
@@ -122,6 +126,8 @@ class KernelMachine(MomentEstimator):
         self.feature_weights_ = np.ones(survey.sample.X.shape[1])
         self.round_path_: list[float] = []
         self._choose_kernel(survey, self._scalers(survey.sample))
+        if self.kernel_path_ is not None:
+            self._sharpen(survey)
 
     def _weigh(self, survey: Survey, squared_slopes: NDArray) -> None:
         """Settle the next round: inputs weighted by their slopes, and a kernel that suits them."""
@@ -132,15 +138,43 @@ class KernelMachine(MomentEstimator):
         sample = survey.sample
         self.kernel_path_: KernelPath | None = None
         if isinstance(self.kernel, str) and self.kernel == "auto":
-            paths = [self._ranked(survey, scaler) for scaler in scalers]
-            best = int(np.argmin([path[0].score for path in paths]))
-            self.scaler_, self.kernel_path_ = scalers[best], paths[best]
-            self.kernel_ = paths[best][0].resolved
+            self.scaler_, self.kernel_path_ = best_metric(
+                sample, partial(_targets, survey.coding), scalers, **self._search_options()
+            )
+            self.kernel_ = self.kernel_path_[0].resolved
         else:
             self.scaler_ = scalers[0]
             kernel = NAMED[self.kernel] if isinstance(self.kernel, str) else self.kernel
             S = self.scaler_.transform(sample.X)
             self.kernel_ = kernel.resolve(S, sample.weight, self.seed_)
+
+    def _sharpen(self, survey: Survey) -> None:
+        """Weigh inputs by the slopes of a small machine, if that suits other rows better."""
+        rows = survey.sample.head(2 * SHARPENING_ROWS)
+        learn, judge = rows.head(SHARPENING_ROWS), rows.beyond(SHARPENING_ROWS)
+        D = rows.X.shape[1]
+        if len(judge.priority) < FEWEST_JUDGES or not 1 < D <= MAX_COLUMNS or not self.scale_inputs:
+            return
+        squared_slopes = mean_squared_slopes(self._exact_machine(survey, learn))
+        if not squared_slopes.any():
+            return
+        weights = metric_weights(squared_slopes)
+        sharper = self.scaler_.weighted(weights)
+
+        def error(scaler: InputScaler) -> float:
+            S, Y = scaler.transform(judge.X), _targets(survey.coding, judge)
+            assert self.kernel_path_ is not None
+            kernels = [self.kernel_path_.best]
+            return rank_kernels(S, Y, kernels, weight=judge.weight, **self._search_options())[
+                0
+            ].score
+
+        if error(sharper) < (1 - SHARPER) * error(self.scaler_):
+            self.feature_weights_ = weights
+            self._choose_kernel(survey, [sharper])
+
+    def _search_options(self) -> dict[str, Any]:
+        return {"intercept": self.fit_intercept, "seed": self.seed_}
 
     def _scalers(self, sample: Sample) -> list[InputScaler]:
         """Return the scalings to choose from, the usual one first."""
@@ -149,16 +183,6 @@ class KernelMachine(MomentEstimator):
             return [InputScaler.identity(X.shape[1])]
         kinds = (False, True) if X.shape[1] > 1 and not sparse.issparse(X) else (False,)
         return [InputScaler.fit(X, weight, unit_length=False, alike=kind) for kind in kinds]
-
-    def _ranked(self, survey: Survey, scaler: InputScaler) -> KernelPath:
-        few = survey.sample.head(SEARCH_ROWS)
-        return rank_kernels(
-            scaler.transform(few.X),
-            survey.coding.encode(_checks.has_targets(few.y), float),
-            weight=few.weight,
-            intercept=self.fit_intercept,
-            seed=self.seed_,
-        )
 
     def _sample_rows(self, source: Source) -> int:
         return POOL_ROWS
@@ -231,10 +255,13 @@ class KernelMachine(MomentEstimator):
         # Samples keep rows by priority: with room for all of them, all.
         rows = self._subset_rows() if form == "subset" else source.n_rows or 2**62
         sample = Sample.of(source, rows, self.seed_)
+        return self._exact_machine(survey, sample)
+
+    def _exact_machine(self, survey: Survey, sample: Sample) -> ExactMachine:
+        """Return a machine with a weight on every row of a sample."""
         Z = self.scaler_.transform(sample.X)
-        phi = KernelColumns(self.kernel_, self.scaler_, Z, in_kernel_norm=True)
         machine = ExactMachine(
-            phi,
+            KernelColumns(self.kernel_, self.scaler_, Z, in_kernel_norm=True),
             survey.coding,
             sample,
             self.alpha,
@@ -275,14 +302,15 @@ class KernelMachine(MomentEstimator):
 
     def _more_landmarks(self, source: Source) -> int | None:
         """Return a number of landmarks beyond those that sums of all alphas serve, if any."""
-        if self.approximation == "landmarks":
+        if self.approximation == "landmarks" or self.solver == "direct":
             return None
         if not isinstance(self.n_landmarks, str):
             n = int(self.n_landmarks)
             return n if n > DIRECT_LANDMARKS or self.solver == "falkon" else None
         rows = source.n_rows or 0
         fits = min(np.sqrt(LARGE_WORK / max(rows, 1)), np.sqrt(4 * working_bytes() / 8), rows)
-        n = int(fits) // 1024 * 1024
+        step = DIRECT_LANDMARKS // 2
+        n = int(fits) // step * step
         return n if n > DIRECT_LANDMARKS else None
 
     def _form(self, n_rows: int | None) -> str:
@@ -365,6 +393,10 @@ def _criterion(machine: Any) -> float:
     # Many rows and one given alpha: no path was needed, and leave-one-out is there anyway.
     held_out = machine.held_out
     return float(np.average((held_out.residuals**2).sum(axis=1), weights=held_out.weight))
+
+
+def _targets(coding: Targets, sample: Sample) -> NDArray:
+    return coding.encode(_checks.has_targets(sample.y), np.float64)
 
 
 def _promises(machine: Any) -> bool:

@@ -106,18 +106,16 @@ class LargeMachine(Solver):
         scores: dict[float, float] = {}
 
         def score(alpha: float) -> float:
-            """Return the error for an alpha that rounding allows, else infinity."""
             nonlocal status
             status = primal.factor(alpha)
-            scores[primal.alpha] = self._score(primal)
-            return scores[alpha] if primal.alpha == alpha else np.inf
+            scores[alpha] = self._score(primal)
+            return scores[alpha]
 
-        status = Status.OK
-        score(self.start)
-        first = here = next(iter(scores))
+        status, here = Status.OK, self.start
+        score(here)
         while len(scores) < MAX_STEPS and score(here / 10) < (1 - EQUAL) * scores[here]:
             here /= 10
-        if here == first:  # of equals, the largest
+        if here == self.start:  # of equals, the largest
             while len(scores) < MAX_STEPS and score(here * 10) <= (1 + EQUAL) * scores[here]:
                 here *= 10
         alphas = np.sort(list(scores))

@@ -35,7 +35,7 @@ from kernelm.kernels import Kernel
 STEP = 1e-3
 
 MAX_COLUMNS = 2048  # two evaluations for each column and row: at this number, minutes
-MAX_FLOPS = 2e11  # some seconds, unless that leaves too few rows
+MAX_FLOPS = 1e11  # a few seconds, unless that leaves too few rows
 FEWEST_ROWS, MOST_ROWS = 32, 512
 
 SMALLEST_WEIGHT = 1e-3  # a column that counts for nothing stays in the metric, barely

@@ -198,7 +198,7 @@ def _digests(X: Any) -> NDArray:
     Sums over the entries that are not zero of a hash of column and value: the first of values
     in single precision, the second as they are.
     """
-    R = sparse.csr_array(X)
+    R: Any = sparse.csr_array(X)
     R.sum_duplicates()
     R.eliminate_zeros()
     double = R.data.astype(np.float64)

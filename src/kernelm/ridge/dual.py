@@ -23,6 +23,8 @@ from kernelm.ridge.path import Path
 from kernelm.ridge.spectrum import EPS, eigh, inverse, noise_floor, resolve
 from kernelm.ridge.status import Status
 
+_ENTRIES = 2**24  # of residuals at a time
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -98,10 +100,13 @@ class DualFactor:
         """Score alphas by the mean squared leave-one-out error, summed over outputs."""
         alphas = np.sort(np.unique([self.resolve(a)[0] for a in np.atleast_1d(alphas)]))
         weight = self.root**2
-        scores = [
-            np.sum(weight[:, None] * _bounded(self._loo(a, unit)) ** 2) / weight.sum()
-            for a in alphas
+        # Some alphas at a time share the squares of the eigenvectors, within bounded memory.
+        parts = -(-alphas.size * self.target.size // _ENTRIES)
+        squares = [
+            np.einsum("anc,n->a", _bounded(self.loo_residuals(some, unit)) ** 2, weight)
+            for some in np.array_split(alphas, parts)
         ]
+        scores = np.concatenate(squares) / weight.sum()
         # Below rounding all alphas are equally good: the largest of them is taken.
         least = RESOLUTION * np.sum(self.target**2) / weight.sum()
         return Path("loo", alphas, np.maximum(scores, least))
@@ -123,22 +128,23 @@ class DualFactor:
         ``unit`` is how much of each row's weight is left out, 1 by default. Rows of weight 0
         take no part in the fit and have no residual (NaN).
         """
-        return np.array([self._loo(a, unit) for a in np.atleast_1d(alphas)])
-
-    def _loo(self, alpha: float, unit: NDArray | None) -> NDArray:
-        inverse, part = self._inverse(alpha), self._part(unit)
+        alphas, part = np.atleast_1d(alphas), self._part(unit)
+        inverses = np.array([self._inverse(a) for a in alphas]).T
         # 1 - λ/(λ + α) without the difference, which would cancel for small alphas.
-        rest = max(alpha, self.floor) * inverse if alpha else np.where(inverse > 0, 0.0, 1.0)
-        keep = self.vectors**2 @ rest - self.share  # 1 - h
-        e = self.vectors @ (rest[:, None] * self.target)
-        if alpha == 0:
-            # Both vanish where a row is interpolated: take the limit of their ratio.
-            full = (keep < SATURATED) & (part == 1)
-            U = self.vectors[full]
-            keep[full], e[full] = U**2 @ inverse, U @ (inverse[:, None] * self.target)
-        keep = np.maximum(1.0 - part + part * keep, np.finfo(np.float64).tiny)
+        rest = np.maximum(alphas, self.floor) * inverses
+        rest[:, alphas == 0] = np.where(inverses[:, alphas == 0] > 0, 0.0, 1.0)
+        keeps = self.vectors**2 @ rest - self.share[:, None]  # 1 - h
+        residuals = np.array([self.vectors @ (r[:, None] * self.target) for r in rest.T])
         root = np.where(self.root > 0, self.root, np.nan)
-        return e / keep[:, None] / root[:, None]
+        for alpha, shrunk, keep, e in zip(alphas, inverses.T, keeps.T, residuals, strict=True):
+            if alpha == 0:
+                # Both vanish where a row is interpolated: take the limit of their ratio.
+                full = (keep < SATURATED) & (part == 1)
+                U = self.vectors[full]
+                keep[full], e[full] = U**2 @ shrunk, U @ (shrunk[:, None] * self.target)
+            keep[:] = np.maximum(1.0 - part + part * keep, np.finfo(np.float64).tiny)
+            e /= (keep * root)[:, None]
+        return residuals
 
     def _part(self, unit: NDArray | None) -> NDArray:
         """Return the part of each row's weight that is left out."""

@@ -79,16 +79,16 @@ class PrimalCholesky:
         return sums.phi / sums.weight if self.intercept else np.zeros_like(sums.phi)
 
     def factor(self, alpha: float) -> Status:
-        """Factor for one alpha; it is raised where rounding leaves no positive matrix."""
+        """Factor for one alpha; where rounding leaves no positive matrix, with some ridge more."""
         self._center()
-        self._weights = None
-        for raised in range(_ESCALATIONS):
-            self._fill(alpha)
+        self.alpha, self._weights = float(alpha), None
+        ridge = 0.0
+        for _ in range(_ESCALATIONS):
+            self._fill(ridge)
             if cholesky(self.S):
-                self.alpha = float(alpha)
-                return Status.FLOORED if raised else Status.OK
-            alpha = max(10 * alpha, EPS * float(self._diagonal.mean()))
-        raise _checks.not_semidefinite("the penalised sums", alpha)
+                return Status.FLOORED if ridge else Status.OK
+            ridge = 10 * ridge or len(self.S) * EPS * (float(self._diagonal.mean()) or 1.0)
+        raise _checks.not_semidefinite("the penalised sums", ridge)
 
     def coef(self) -> Weights:
         """Return weights and intercept for the alpha of the last factor."""
@@ -122,15 +122,16 @@ class PrimalCholesky:
             _syr(-sums.weight, self.mean, lower=1, a=self.S, overwrite_a=1)
         self._diagonal = np.diagonal(self.S).copy()
 
-    def _fill(self, alpha: float) -> None:
-        """Write A + αP on and above the diagonal."""
+    def _fill(self, ridge: float) -> None:
+        """Write A + αP, and the ridge that rounding asks for, on and above the diagonal."""
+        diagonal = self._diagonal + ridge
         for rows in tiles(len(self.S)):
-            above = alpha * self.penalty(rows)
+            above = self.alpha * self.penalty(rows)
             inside = rows.stop - rows.start
             above[:, inside:] += self.S[rows.stop :, rows].T
             self.S[rows, rows.stop :] = above[:, inside:]
             tile, strict = self.S[rows, rows], np.tril(self.S[rows, rows], -1)
-            tile[:] = strict + np.triu(above[:, :inside] + strict.T + np.diag(self._diagonal[rows]))
+            tile[:] = strict + np.triu(above[:, :inside] + strict.T + np.diag(diagonal[rows]))
 
     def _summed(self) -> CrossSums:
         _checks.has_rows(0 if self.sums is None else None)
