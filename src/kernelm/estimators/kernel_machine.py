@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any, Self
 
 import numpy as np
@@ -181,8 +182,12 @@ class KernelMachine(MomentEstimator):
         X, weight = sample.X, sample.weight
         if not self.scale_inputs:
             return [InputScaler.identity(X.shape[1])]
-        kinds = (False, True) if X.shape[1] > 1 and not sparse.issparse(X) else (False,)
-        return [InputScaler.fit(X, weight, unit_length=False, alike=kind) for kind in kinds]
+        alike = (False, True) if X.shape[1] > 1 and not sparse.issparse(X) else (False,)
+        root = (False, True) if X.min() >= 0 else (False,)
+        return [
+            InputScaler.fit(X, weight, unit_length=False, alike=a, root=r)
+            for r, a in product(root, alike)
+        ]
 
     def _sample_rows(self, source: Source) -> int:
         return POOL_ROWS
@@ -215,7 +220,9 @@ class KernelMachine(MomentEstimator):
             n = int(self.n_landmarks)
             direct = self.solver == "direct" or self.approximation == "landmarks"
             return [(n if direct else min(n, DIRECT_LANDMARKS),)]
-        top = min(largest_layer(_SMALLEST), DIRECT_LANDMARKS, n_rows or _FIRST_PASS)
+        # Where a large machine may follow, no pass but the first.
+        most = _FIRST_PASS if self._more_landmarks(n_rows) else DIRECT_LANDMARKS
+        top = min(largest_layer(_SMALLEST), most, n_rows or _FIRST_PASS)
         sizes = doublings(_SMALLEST, top)
         first = tuple(n for n in sizes if n <= _FIRST_PASS)
         return [first, *((n,) for n in sizes[len(first) :])]
@@ -274,7 +281,7 @@ class KernelMachine(MomentEstimator):
 
     def _enlarged(self, source: Source, survey: Survey, machine: Machine) -> Any:
         """Go on with more landmarks than an eigendecomposition serves, while it pays."""
-        n = self._more_landmarks(source)
+        n = self._more_landmarks(source.n_rows)
         if n is None or (isinstance(self.n_landmarks, str) and not _promises(machine)):
             return machine
         phi = self._freeze_map(survey.sample, n, self.seed_)
@@ -289,9 +296,7 @@ class KernelMachine(MomentEstimator):
             "earlier": machine.solution.units_path,
         }
         alpha = machine.solution.alpha
-        fits = 8 * n * n <= 4 * working_bytes()
-        # Sums are the faster way wherever they fit; passes need half of the room.
-        if self.solver == "falkon" or (self.solver == "auto" and not fits):
+        if self._by_passes(n):
             larger = IterativeMachine(alpha=alpha, **common)
         else:
             given = np.ndim(self.alpha) == 0 and not isinstance(self.alpha, str)
@@ -300,15 +305,15 @@ class KernelMachine(MomentEstimator):
             larger.solve(source, progress)
         return larger
 
-    def _more_landmarks(self, source: Source) -> int | None:
+    def _more_landmarks(self, n_rows: int | None) -> int | None:
         """Return a number of landmarks beyond those that sums of all alphas serve, if any."""
         if self.approximation == "landmarks" or self.solver == "direct":
             return None
         if not isinstance(self.n_landmarks, str):
             n = int(self.n_landmarks)
             return n if n > DIRECT_LANDMARKS or self.solver == "falkon" else None
-        rows = source.n_rows or 0
-        fits = min(np.sqrt(LARGE_WORK / max(rows, 1)), np.sqrt(4 * working_bytes() / 8), rows)
+        rows = n_rows or 0
+        fits = min(np.sqrt(LARGE_WORK / max(rows, 1)), np.sqrt(2 * working_bytes() / 8), rows)
         step = DIRECT_LANDMARKS // 2
         n = int(fits) // step * step
         return n if n > DIRECT_LANDMARKS else None
@@ -352,7 +357,8 @@ class KernelMachine(MomentEstimator):
     def _plan_round(self, n_samples: int, n_features: int, n_outputs: int) -> Plan:
         form = self._form(n_samples)
         if form not in ("exact", "subset"):
-            return super().plan(n_samples, n_features, n_outputs)
+            plan = super().plan(n_samples, n_features, n_outputs)
+            return self._enlarged_plan(plan, n_samples, n_features, n_outputs)
         N = n_samples if form == "exact" else min(self._subset_rows(), n_samples)
         return Plan(
             passes=1,
@@ -361,6 +367,27 @@ class KernelMachine(MomentEstimator):
             bytes_blocks=working_bytes(),
             bytes_model=8 * N * (n_features + n_outputs),
         )
+
+    def _enlarged_plan(self, plan: Plan, N: int, D: int, C: int) -> Plan:
+        n = self._more_landmarks(N)
+        if n is None:
+            return plan
+        by_passes = self._by_passes(n)
+        work = (
+            15 * N * n * 4.0 * (D + C) + n**3 if by_passes else N * n * (2.0 * D + n) + 1.5 * n**3
+        )
+        return replace(
+            plan,
+            passes=plan.passes + (16 if by_passes else 1),
+            flops=plan.flops + n * work,
+            bytes_sums=8 * n * n,
+            bytes_model=8 * n * (D + C),
+        )
+
+    def _by_passes(self, n: int) -> bool:
+        """Whether conjugate gradients fit n landmarks; sums are faster wherever they fit."""
+        fits = 8 * n * n <= 4 * working_bytes()
+        return self.solver == "falkon" or not fits
 
     @property
     def n_landmarks_(self) -> int:

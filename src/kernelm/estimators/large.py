@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -16,8 +17,8 @@ from kernelm.estimators.solution import Solution, Solver
 from kernelm.features import KernelColumns
 from kernelm.ridge import EQUAL, Path, PrimalCholesky, Status, Weights
 
-LOO_ROWS = 1024  # rows whose leave-one-out error compares alphas
-MAX_STEPS = 8  # alphas that are tried, each ten times its neighbour
+LOO_ROWS = 2048  # rows whose leave-one-out error compares alphas, and calibrates
+MOST_ALPHAS = 8
 
 
 @final
@@ -29,6 +30,8 @@ class Solved:
     degrees: float
     alpha: float
     status: Status
+    residuals: NDArray  #: leave-one-out residuals of the kept rows
+    score: float  #: their mean square
 
     def resolve(self, alpha: float) -> tuple[float, Status]:
         """Return the alpha in use, and why."""
@@ -62,18 +65,20 @@ class LargeMachine(Solver):
         """Add up all rows, choose alpha by leave-one-out on some of them, solve."""
         _checks.passes_need_rows(source)
         assert source is not None
+        self.sample = self.sample.head(LOO_ROWS)
         primal = self._summed(source, progress)
-        path, status = self._path(primal)
-        if primal.alpha != path.best:
-            status = primal.factor(path.best)
-        Phi, Y, unit = self._columns(self.sample)
-        self._residuals = primal.loo_residuals(Phi, Y, unit)
-        weight, _ = self._weights(self.sample)
-        hats = np.average(primal.hat_values(Phi[:LOO_ROWS]), weights=_head(weight))
-        assert primal.sums is not None
-        solved = Solved(primal.coef(), float(hats * primal.sums.weight), primal.alpha, status)
+        Phi, Y = self._map(self.sample.X), self._encode(self.sample)
+        if isinstance(self.alpha, str):
+            tried = _walk(lambda alpha: self._solved(primal, alpha, Phi, Y), self.start)
+        else:
+            tried = {float(self.alpha): self._solved(primal, float(self.alpha), Phi, Y)}
+        alphas = np.sort(list(tried))
+        criterion = "loo" if isinstance(self.alpha, str) else "given"
+        path = Path(criterion, alphas, np.array([tried[a].score for a in alphas]))
+        best = tried[path.best]
+        self._residuals = best.residuals
         units_path = dict(self.earlier or {}) | {self.phi.n_features_out: path.score}
-        self.solution = Solution.of(self.phi, solved, path, units_path)
+        self.solution = Solution.of(self.phi, best, path, units_path)
         return self.solution
 
     def _summed(self, source: Source, progress: Progress | None) -> PrimalCholesky:
@@ -98,38 +103,20 @@ class LargeMachine(Solver):
                 progress.advance(block.n)
         return primal
 
-    def _path(self, primal: PrimalCholesky) -> tuple[Path, Status]:
-        """Walk from the start in decades, downhill in the leave-one-out error."""
-        if not isinstance(self.alpha, str):
-            status = primal.factor(float(self.alpha))
-            return Path("given", np.array([primal.alpha]), np.array([self._score(primal)])), status
-        scores: dict[float, float] = {}
-
-        def score(alpha: float) -> float:
-            nonlocal status
-            status = primal.factor(alpha)
-            scores[alpha] = self._score(primal)
-            return scores[alpha]
-
-        status, here = Status.OK, self.start
-        score(here)
-        while len(scores) < MAX_STEPS and score(here / 10) < (1 - EQUAL) * scores[here]:
-            here /= 10
-        if here == self.start:  # of equals, the largest
-            while len(scores) < MAX_STEPS and score(here * 10) <= (1 + EQUAL) * scores[here]:
-                here *= 10
-        alphas = np.sort(list(scores))
-        return Path("loo", alphas, np.array([scores[a] for a in alphas])), status
-
-    def _score(self, primal: PrimalCholesky) -> float:
-        few = self.sample.head(LOO_ROWS)
-        weight, _ = self._weights(few)
-        squares = (primal.loo_residuals(*self._columns(few)) ** 2).sum(axis=1)
-        return float(np.average(squares, weights=weight))
-
-    def _columns(self, sample: Sample) -> tuple[NDArray, NDArray, NDArray | None]:
-        _, unit = self._weights(sample)
-        return self._map(sample.X), self._encode(sample), unit
+    def _solved(self, primal: PrimalCholesky, alpha: float, Phi: NDArray, Y: NDArray) -> Solved:
+        """Factor and solve for one alpha, with leave-one-out on the kept rows."""
+        assert primal.sums is not None
+        status, (weight, unit) = primal.factor(alpha), self._weights(self.sample)
+        hats = primal.hat_values(Phi)
+        residuals = primal.loo_residuals(Phi, Y, unit, hats)
+        return Solved(
+            primal.coef(),
+            float(np.average(hats, weights=weight) * primal.sums.weight),
+            alpha,
+            status,
+            residuals,
+            float(np.average((residuals**2).sum(axis=1), weights=weight)),
+        )
 
     def _map(self, X: Any) -> NDArray:
         """Return features in double precision, a part of the rows on each core."""
@@ -147,5 +134,16 @@ class LargeMachine(Solver):
         return self._residuals
 
 
-def _head(weight: NDArray | None) -> NDArray | None:
-    return None if weight is None else weight[:LOO_ROWS]
+def _walk(solve: Callable[[float], Solved], start: float) -> dict[float, Solved]:
+    """Try alphas in decades, downhill in the leave-one-out error; of equals the largest."""
+    tried = {start: solve(start)}
+    for factor, slack in ((0.1, 1 - EQUAL), (10.0, 1 + EQUAL)):
+        here = start
+        while len(tried) < MOST_ALPHAS:
+            there = tried[factor * here] = solve(factor * here)
+            if not there.score <= slack * tried[here].score:
+                break
+            here *= factor
+        if here != start:  # downhill on one side is uphill on the other
+            break
+    return tried

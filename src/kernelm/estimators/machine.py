@@ -113,7 +113,7 @@ class Machine(Solver):
 
     def changed(self) -> None:
         """Drop what was derived from the sums."""
-        for name in ("scored", "solution", "held_out"):
+        for name in ("scored", "solution", "held_out", "needs_double"):
             vars(self).pop(name, None)
 
     def _total(self, source: Source, progress: Progress | None = None) -> Moments:

@@ -17,6 +17,10 @@ from kernelm.estimators.calibration import Link, fit_link
 from kernelm.features import FeatureMap
 from kernelm.ridge import Path, Status, Weights
 
+#: Rows on which scores in both precisions are compared, and the gap (root mean square, in units
+#: of the coded targets) from which on single-precision rows are scored in double.
+STEADY_ROWS, UNSTEADY = 512, 1e-3
+
 
 class Solvable(Protocol):
     """A factorisation that serves every alpha."""
@@ -121,14 +125,29 @@ class Solver(ABC):
     def predict(self, X: Any, progress: Progress | None = None) -> NDArray:
         """Return decision values of any number of rows, block by block."""
         source, solution = ArraySource(X), self.solution
+        single = source.dtype == np.float32
+        inner = np.float64 if single and self.needs_double else source.dtype
+
+        def score(rows: Rows) -> NDArray:
+            return solution.scores(rows.X.astype(inner, copy=False)).astype(
+                source.dtype, copy=False
+            )
+
         scores = stream(
             source,
-            lambda rows: solution.scores(rows.X),
+            score,
             rows=self._block_rows(source),
             n_jobs=self.n_jobs,
             progress=progress,
         )
         return np.concatenate(list(scores))
+
+    @cached_property
+    def needs_double(self) -> bool:
+        """Whether large weights turn the rounding of single-precision rows into wrong scores."""
+        X = self.sample.head(STEADY_ROWS).X.astype(np.float32)
+        gap = self.solution.scores(X) - self.solution.scores(X.astype(np.float64))
+        return bool(np.sqrt(np.mean(np.square(gap))) > UNSTEADY)
 
     def _encode(self, rows: Rows | Sample, dtype: Any = np.float64) -> NDArray:
         return self.targets.encode(_checks.has_targets(rows.y), dtype)

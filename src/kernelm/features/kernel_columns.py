@@ -74,7 +74,7 @@ class KernelColumns:
         """Digest of the kernel, the scaling and the landmarks."""
         if "fingerprint" not in self._cache:
             Z = self.Z.toarray() if sparse.issparse(self.Z) else self.Z
-            parts = (self.scaler.mean, self.scaler.scale, Z, self.in_kernel_norm)
+            parts = (self.scaler.mean, self.scaler.scale, self.scaler.root, Z, self.in_kernel_norm)
             self._cache["fingerprint"] = fingerprint([self.kernel, *parts])
         return self._cache["fingerprint"]
 

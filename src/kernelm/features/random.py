@@ -207,7 +207,14 @@ class HiddenLayer:
                 # As plain numbers: np.int64(3) and 3 make the same layer.
                 *(int(s.n_units), int(s.seed), float(s.weight_scale)),
                 *(bool(s.direct_links), bool(s.scale_inputs), bool(s.center)),
-                *(self.scaler.mean, self.scaler.scale, self.centres, self.width, self.offset),
+                *(
+                    self.scaler.mean,
+                    self.scaler.scale,
+                    self.scaler.root,
+                    self.centres,
+                    self.width,
+                    self.offset,
+                ),
             ]
         )
 

@@ -32,6 +32,7 @@ class InputScaler:
 
     mean: NDArray  #: (D,), or zeros where nothing is centred
     scale: NDArray  #: (D,) factors, 1/(standard deviation · length)
+    root: bool = False  #: take square roots first, √|x| with the sign of x
 
     @classmethod
     def fit(
@@ -41,18 +42,21 @@ class InputScaler:
         *,
         unit_length: bool = True,
         alike: bool = False,
+        root: bool = False,
     ) -> Self:
         """Freeze column means and scales of a sample.
 
         Without ``unit_length`` dense columns are standardised and no more. Columns that are
         ``alike``, such as pixels, are all scaled by the same number: a pixel that is nearly
-        always black must not count as much as the others.
+        always black must not count as much as the others. Square roots (``root``) make counts
+        and intensities vary alike, whether they are small or large.
         """
         X, weight = counted(X, weight)
+        X = _signed_root(X) if root else X
         w = np.ones(X.shape[0]) if weight is None else weight
         w = w / w.sum()
         if sparse.issparse(X):
-            return cls(np.zeros(X.shape[1]), np.full(X.shape[1], 1.0 / _length(X, w)))
+            return cls(np.zeros(X.shape[1]), np.full(X.shape[1], 1.0 / _length(X, w)), root)
         X = np.asarray(X, np.float64)
         # Means of huge values could overflow as sums; scaled to their maximum they cannot.
         top = np.abs(X).max(axis=0)
@@ -69,7 +73,7 @@ class InputScaler:
             spread = np.full_like(
                 spread, largest * np.sqrt(np.mean((spread[varies] / largest) ** 2))
             )
-        return cls(mean * top, 1.0 / spread / length)
+        return cls(mean * top, 1.0 / spread / length, root)
 
     @classmethod
     def identity(cls, n_features: int) -> Self:
@@ -78,16 +82,24 @@ class InputScaler:
 
     def weighted(self, weights: NDArray) -> Self:
         """Return the scaler whose columns are multiplied by ``weights`` as well."""
-        return type(self)(self.mean, self.scale * weights)
+        return type(self)(self.mean, self.scale * weights, self.root)
 
     def transform(self, X: Any) -> Any:
         """Return scaled rows in the dtype of X; sparse rows stay sparse."""
+        X = _signed_root(X) if self.root else X
         if sparse.issparse(X) and self.mean.any():
             X = X.toarray()  # frozen from dense rows: the same map, whatever form a row has
         if sparse.issparse(X):
             return (X @ sparse.diags_array(self.scale.astype(X.dtype))).tocsr()
         # The difference of large numbers is taken in double precision.
         return ((X - self.mean) * self.scale).astype(X.dtype, copy=False)
+
+
+def _signed_root(X: Any) -> Any:
+    """Return √|x| with the sign of x; sparse rows stay sparse."""
+    if sparse.issparse(X):
+        return abs(X).sqrt().multiply(X.sign()).tocsr()
+    return np.copysign(np.sqrt(np.abs(X)), X)
 
 
 def counted(X: Any, weight: NDArray | None) -> tuple[Any, NDArray | None]:

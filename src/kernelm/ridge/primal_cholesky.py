@@ -107,10 +107,16 @@ class PrimalCholesky:
         share = 1.0 / sums.weight if self.intercept else 0.0
         return np.einsum("ij,ij->j", P, P) + share
 
-    def loo_residuals(self, Phi: NDArray, Y: NDArray, unit: NDArray | None = None) -> NDArray:
+    def loo_residuals(
+        self,
+        Phi: NDArray,
+        Y: NDArray,
+        unit: NDArray | None = None,
+        hats: NDArray | None = None,
+    ) -> NDArray:
         """Return leave-one-out residuals of training rows; see :mod:`kernelm.ridge.loo`."""
         W, b = self.coef()
-        hats = self.hat_values(Phi)
+        hats = self.hat_values(Phi) if hats is None else hats
         rest = 1.0 - (hats if unit is None else unit * hats)
         return (Y - Phi @ W - b) / np.maximum(rest, 1e-9)[:, None]
 
