@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_X_y
+from sklearn.utils.validation import _check_sample_weight, check_X_y
 
 from kernelm import _checks
 from kernelm.data import ArraySource, Sample, effective_jobs, pooled
@@ -243,7 +243,10 @@ def select_kernel(
     if isinstance(candidates, str):
         _checks.one_of(candidates, "candidates (or a sequence of kernels)", ["arccosine"])
         candidates = arc_cosine_lists()
-    weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    weight = None
+    if sample_weight is not None:
+        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        _checks.some_weight(weight)
     sample = Sample.of(ArraySource(X, y, weight), n_samples, random_state)
     labels = not type_of_target(y).startswith("continuous") and np.ndim(y) == 1
     coding = Classes(_checks.at_least_two_classes(np.unique(y))) if labels else Values.of(y)

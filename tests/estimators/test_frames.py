@@ -349,3 +349,20 @@ def test_polars_frames_give_the_same_model(model):
     assert_same(mine, peer, frame, X)
     with pytest.raises(ValueError, match="feature names should match"):
         mine.predict(frame[frame.columns[::-1]])
+
+
+def test_importances_have_one_entry_a_column_of_the_frame():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "x": rng.normal(size=200),
+            "colour": pd.Categorical(rng.choice(["red", "green", "blue"], 200)),
+            "noise": rng.normal(size=200),
+        }
+    )
+    y = 2.0 * (frame["colour"] == "red") + 0.1 * frame["x"]
+    model = KernelELMRegressor("gaussian", random_state=0).fit(frame, y)
+    importances = model.feature_importances_
+    assert importances.shape == (3,)
+    assert importances.argmax() == 1

@@ -158,3 +158,24 @@ def test_select_kernel_ranks_lists_of_layers():
     assert scores == sorted(scores)
     few = select_kernel(X, y, [Linear(), ArcCosine([1, 0])])
     assert isinstance(few.best, ArcCosine)
+
+
+def test_landmark_paths_say_why_they_end(many_rows):
+    X, y = regression(n=300)
+    options = {"random_state": 0, "kernel": Laplacian("median")}
+    exact = KernelELMRegressor(**options).fit(X, y)
+    assert "every row" in exact.landmark_path_.stopped
+    given = KernelELMRegressor(approximation="nystrom", n_landmarks=20, **options).fit(X, y)
+    assert "given" in repr(given.landmark_path_)
+    grown = KernelELMRegressor(approximation="nystrom", **options).fit(X[:50], y[:50])
+    assert "no more rows" in grown.landmark_path_.stopped
+    flat = KernelELMRegressor(Linear(), approximation="nystrom").fit(X[:, :1], 2 * X[:, 0])
+    assert "less than 1%" in flat.landmark_path_.stopped
+
+
+def test_verbose_fits_report_in_every_form(many_rows, capsys):
+    X, y = regression(n=300)
+    for options in ({"approximation": "exact"}, {"solver": "falkon"}, {"n_landmarks": 100}):
+        options = {"approximation": "nystrom", "n_landmarks": 80} | options
+        KernelELMRegressor(Laplacian("median"), verbose=1, **options).fit(X, y)
+        assert "rows/s" in capsys.readouterr().err

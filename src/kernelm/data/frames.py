@@ -64,7 +64,7 @@ class FrameColumns:
         _checks.frame_of(X, is_frame(X), self.names_in)
         numeric = [i for i, levels in enumerate(self.levels) if levels is None]
         numbers = _numbers(_part(X, numeric)) if numeric else np.empty((len(X), 0))
-        starts = np.cumsum([0, *(1 if v is None else len(v) for v in self.levels)])
+        starts = self._starts
         Z = np.zeros((len(X), starts[-1]), numbers.dtype)
         Z[:, starts[numeric]] = numbers
         for i, levels in enumerate(self.levels):
@@ -73,6 +73,15 @@ class FrameColumns:
                 known = np.flatnonzero(codes >= 0)
                 Z[known, starts[i] + codes[known]] = 1
         return Z
+
+    def summed(self, values: NDArray) -> NDArray:
+        """Return one number a column of the frame from one a column of numbers."""
+        return np.add.reduceat(values, self._starts[:-1])
+
+    @property
+    def _starts(self) -> NDArray:
+        """Where the numbers of each column of the frame begin, and where the last ends."""
+        return np.cumsum([0, *(1 if v is None else len(v) for v in self.levels)])
 
     @property
     def names(self) -> list[str]:

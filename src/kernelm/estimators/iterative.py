@@ -70,7 +70,7 @@ class IterativeMachine(Solver):
         """Fit by passes over the source; the hat values of a few rows come with the same passes."""
         _checks.passes_need_rows(source)
         assert source is not None
-        sums = reduce(source, self._sums, operator.add, **self._passes(source))
+        sums = reduce(source, self._sums, operator.add, progress=progress, **self._passes(source))
         assert sums is not None
         probes = self._probes()
         n_columns, dtype = self.targets.n_columns, np.dtype(source.dtype)
@@ -83,7 +83,7 @@ class IterativeMachine(Solver):
             overwrite=True,
         )
         self.result = falkon(
-            lambda V: self._apply(source, V),
+            lambda V: self._apply(source, V, progress),
             _side_by_side(sums, probes.sums),
             preconditioner,
             intercept=self.intercept,
@@ -147,8 +147,10 @@ class IterativeMachine(Solver):
         weight, _ = self._weights(rows)
         return CrossSums.of(self.phi.map(rows.X), self._encode(rows), weight)
 
-    def _apply(self, source: Source, V: NDArray) -> NDArray:
+    def _apply(self, source: Source, V: NDArray, progress: Progress | None = None) -> NDArray:
         V = V.astype(source.dtype)
+        if progress is not None and source.n_rows is not None:
+            progress.total = progress.rows + source.n_rows  # one more pass is known to come
 
         def block(rows: Rows) -> NDArray:
             K = self.phi.map(rows.X)
@@ -158,7 +160,7 @@ class IterativeMachine(Solver):
                 U *= weight.astype(U.dtype)[:, None]
             return (K.T @ U).astype(np.float64)
 
-        total = reduce(source, block, operator.iadd, **self._passes(source))
+        total = reduce(source, block, operator.iadd, progress=progress, **self._passes(source))
         assert total is not None
         return total
 

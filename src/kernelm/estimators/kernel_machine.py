@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any, Self
+from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,19 @@ def _streams(estimator: KernelMachine) -> bool:
     machine = getattr(estimator, "machine_", None)
     keeps_rows = isinstance(machine, ExactMachine | IterativeMachine | LargeMachine)
     return _checks.streams(estimator.approximation, keeps_rows)
+
+
+@final
+class LandmarkPath(dict[int, float]):
+    """Criterion for each number of landmarks, and in ``stopped`` why there are no more."""
+
+    def __init__(self, path: dict[int, float], stopped: str) -> None:
+        super().__init__(path)
+        self.stopped = stopped
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{n}: {score:.4g}" for n, score in self.items())
+        return f"{{{shown}}} ({self.stopped})"
 
 
 class KernelMachine(MomentEstimator):
@@ -262,7 +275,12 @@ class KernelMachine(MomentEstimator):
         # Samples keep rows by priority: with room for all of them, all.
         rows = self._subset_rows() if form == "subset" else source.n_rows or 2**62
         sample = Sample.of(source, rows, self.seed_)
-        return self._exact_machine(survey, sample)
+        vars(self).pop("landmarks_", None)  # of an earlier fit
+        with self._progress("kernel matrix", source) as progress:
+            machine = self._exact_machine(survey, sample)
+            if progress is not None:
+                progress.advance(len(sample.priority))
+        return machine
 
     def _exact_machine(self, survey: Survey, sample: Sample) -> ExactMachine:
         """Return a machine with a weight on every row of a sample."""
@@ -395,9 +413,25 @@ class KernelMachine(MomentEstimator):
         return self._fitted().solution.phi.n_features_out
 
     @property
-    def landmark_path_(self) -> dict[int, float]:
-        """Closed-form criterion for each number of landmarks that was tried."""
-        return self._fitted().solution.units_path
+    def landmark_path_(self) -> LandmarkPath:
+        """Closed-form criterion for each number of landmarks that was tried, and why no more."""
+        path = self._fitted().solution.units_path
+        return LandmarkPath(path, stopped=self._why_no_more(path))
+
+    def _why_no_more(self, path: dict[int, float]) -> str:
+        n, machine = max(path), self.machine_
+        if isinstance(machine, ExactMachine):
+            return "every row is a landmark"
+        if not isinstance(self.n_landmarks, str) or not isinstance(self.landmarks, str):
+            return "the number was given"
+        *_, before, last = [np.inf, *path.values()]
+        if not last < (1 - WORTHWHILE) * before:
+            return f"the last step lowered the criterion by less than {WORTHWHILE:.0%}"
+        if n >= machine.sample.seen:
+            return "there are no more rows"
+        if isinstance(machine, Machine) and self._more_landmarks(machine.sample.seen) is None:
+            return "the next step would take too long for so many rows (give n_landmarks to go on)"
+        return "the next step would exceed the working memory or take too long"
 
     @property
     def feature_importances_(self) -> NDArray:
@@ -409,6 +443,8 @@ class KernelMachine(MomentEstimator):
         n_features = self._fitted().phi.n_features_in
         _checks.few_columns(n_features, MAX_COLUMNS, "feature_importances_")
         squared_slopes = self._squared_slopes()
+        if self.columns_ is not None:  # the levels of a name together
+            squared_slopes = self.columns_.summed(squared_slopes)
         return squared_slopes / (squared_slopes.sum() or 1.0)
 
 
