@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.preprocessing import StandardScaler
 
 import oracles
 from catalog import inputs
@@ -147,3 +148,15 @@ def test_fitting_leaves_the_rows_alone():
     for rows in (X.copy(), sparse.csr_array(X)):
         InputScaler.fit(rows).transform(rows)
         assert_array_equal(rows.toarray() if sparse.issparse(rows) else rows, X)
+
+
+def test_roots_keep_signs_and_zeros_in_any_storage():
+    X = np.array([[4.0, 0.0, -9.0], [1.0, 16.0, 0.0], [0.0, 25.0, -1.0]])
+    root = InputScaler(np.zeros(3), np.ones(3), root=True)
+    assert_allclose(root.transform(X), [[2, 0, -3], [1, 4, 0], [0, 5, -1]])
+    rows = root.transform(sparse.csr_array(X))
+    assert rows.nnz == np.count_nonzero(X)
+    assert_allclose(rows.toarray(), root.transform(X))
+    fitted = InputScaler.fit(X, root=True, unit_length=False)
+    assert_allclose(fitted.transform(X), StandardScaler().fit_transform(root.transform(X)))
+    assert fitted.weighted(np.full(3, 2.0)).root

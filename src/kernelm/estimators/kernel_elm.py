@@ -17,28 +17,33 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
     ----------
     kernel : Kernel, str or "auto"
         A kernel object, a name ("gaussian", "laplacian", "matern32", "matern52", "arccosine",
-        "elm", "linear"), or "auto": the best of a short list by closed-form leave-one-out on
-        at most 1,000 rows.
+        "elm", "linear"), or "auto": the best of a short list by closed-form leave-one-out, all
+        of them on 500 rows and the best five on 1,000, together with the scaling of the inputs.
     approximation : str
         "exact" (a weight on every row), "subset" (exact on sampled rows), "landmarks" (kernel
         columns on landmarks, plain ridge: AKELM), "nystrom" (the same with the norm of the
         kernel's space as penalty: NKELM), or "auto": exact while a float32 kernel matrix takes no
         more than four times the working memory (16,384 rows by default), else nystrom.
     n_landmarks : int or "auto"
-        "auto" doubles them while generalised cross-validation still improves by a percent and
-        the sums fit the memory budget.
+        "auto" doubles them while the closed-form criterion still improves by a percent, then
+        goes on to as many as twice the working memory and a minute of arithmetic allow;
+        ``landmark_path_`` says what was tried and why it stopped.
     landmarks : str, array-like or callable
         "uniform", "kmeans", "leverage", "rpcholesky", the landmarks themselves (in the units
         of the kernel: scaled inputs), or a function ``(X, n, kernel, rng) -> rows``.
     stratify : bool
         Give each class its share of the landmarks.
     solver : str
-        "direct" adds up a Gram matrix of the landmarks; "falkon" makes passes of preconditioned
-        conjugate gradients, with the alpha that sums over 2,048 landmarks choose; "auto" is
-        direct up to 2,048 landmarks.
+        "direct" keeps sums over the rows and takes an eigendecomposition, which serves every
+        alpha; "falkon" makes passes of preconditioned conjugate gradients, with the alpha that
+        2,048 landmarks choose. "auto" is direct up to 2,048 landmarks; beyond, it adds up sums
+        in place, compares a few alphas by leave-one-out, each with a Cholesky factor, and drops
+        the sums; where those would take more than four times the working memory, falkon.
     scale_inputs : bool
         Scale inputs by a sample of the rows, frozen: standardised, or, where kernel="auto" finds
-        it better by leave-one-out (pixels, for example), all columns by the same number.
+        it better by leave-one-out, all columns by the same number (pixels), square roots first
+        (counts, intensities), and each column weighed by the slopes of a small machine along it
+        (``feature_weights_``), if rows that this machine has not seen are the better for it.
     alpha : float, array-like, "gcv" or "loo"
         Ridge strength (papers: 1/C), given or chosen in closed form; the exact form always
         chooses by leave-one-out, which it has for free.

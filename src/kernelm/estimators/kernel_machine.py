@@ -1,59 +1,32 @@
-"""What kernel ELMs share: settling kernel and scaling, and which form to fit."""
+"""What kernel ELMs share: landmarks, and which form to fit."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from itertools import product
 from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
 from kernelm import _checks
 from kernelm._config import working_bytes
 from kernelm.data import Sample, Source, effective_jobs
-from kernelm.data.targets import Targets
-from kernelm.estimators.base import MomentEstimator, Survey
+from kernelm.estimators.base import Survey
 from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.iterative import IterativeMachine
 from kernelm.estimators.large import LargeMachine
 from kernelm.estimators.machine import SAMPLE_ROWS, WORTHWHILE, Machine
+from kernelm.estimators.metric import NAMED, KernelChooser
 from kernelm.estimators.plan import Plan, doublings, largest_layer
-from kernelm.estimators.sensitivity import MAX_COLUMNS, mean_squared_slopes, metric_weights
+from kernelm.estimators.sensitivity import MAX_COLUMNS
 from kernelm.features import CHOICES, FeatureMap, InputScaler, KernelColumns, choose, distinct
-from kernelm.kernels import (
-    ArcCosine,
-    AsymptoticELM,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Linear,
-    Matern32,
-    Matern52,
-)
-from kernelm.search import KernelPath, best_metric, rank_kernels
-
-#: Kernels that can be asked for by name.
-NAMED: dict[str, Kernel] = {
-    "linear": Linear(),
-    "gaussian": Gaussian("median"),
-    "laplacian": Laplacian("median"),
-    "matern32": Matern32("median"),
-    "matern52": Matern52("median"),
-    "arccosine": ArcCosine([1], normalize=True),
-    "elm": AsymptoticELM(),
-}
+from kernelm.kernels import Kernel
 
 APPROXIMATIONS = ("auto", "exact", "subset", "landmarks", "nystrom")
 
 DIRECT_LANDMARKS = 2048  # up to here sums and an eigendecomposition are the faster solver
 LARGE_WORK = 4.1e12  # N·n² up to which n_landmarks="auto" goes: less than a minute
-SHARPENING_ROWS = 1000  # rows that tell how much each input counts, and as many that judge it
-FEWEST_JUDGES = 300
-SHARPER = 0.02  # weights must lower the error on other rows by this share
 POOL_ROWS = 16_384  # rows that landmarks are chosen from
 _SMALLEST, _FIRST_PASS = 256, 1024
 
@@ -78,10 +51,9 @@ class LandmarkPath(dict[int, float]):
         return f"{{{shown}}} ({self.stopped})"
 
 
-class KernelMachine(MomentEstimator):
-    """The parameters of kernel and landmarks, and what is settled before a fit."""
+class KernelMachine(KernelChooser):
+    """The parameters of kernel and landmarks, and which form to fit."""
 
-    kernel_: Kernel
     machine_: Any  # sums, rows or passes: whatever the form asks for
 
     def __init__(
@@ -133,74 +105,6 @@ class KernelMachine(MomentEstimator):
             _checks.one_of(self.kernel, "kernel (or a kernel object)", ["auto", *NAMED])
         else:
             _checks.instance(self.kernel, "kernel", Kernel)
-
-    # -- before any map -----------------------------------------------------------------
-
-    def _settle(self, survey: Survey) -> None:
-        self.feature_weights_ = np.ones(survey.sample.X.shape[1])
-        self.round_path_: list[float] = []
-        self._choose_kernel(survey, self._scalers(survey.sample))
-        if self.kernel_path_ is not None:
-            self._sharpen(survey)
-
-    def _weigh(self, survey: Survey, squared_slopes: NDArray) -> None:
-        """Settle the next round: inputs weighted by their slopes, and a kernel that suits them."""
-        before, self.feature_weights_ = self.feature_weights_, metric_weights(squared_slopes)
-        self._choose_kernel(survey, [self.scaler_.weighted(self.feature_weights_ / before)])
-
-    def _choose_kernel(self, survey: Survey, scalers: list[InputScaler]) -> None:
-        sample = survey.sample
-        self.kernel_path_: KernelPath | None = None
-        if isinstance(self.kernel, str) and self.kernel == "auto":
-            self.scaler_, self.kernel_path_ = best_metric(
-                sample, partial(_targets, survey.coding), scalers, **self._search_options()
-            )
-            self.kernel_ = self.kernel_path_[0].resolved
-        else:
-            self.scaler_ = scalers[0]
-            kernel = NAMED[self.kernel] if isinstance(self.kernel, str) else self.kernel
-            S = self.scaler_.transform(sample.X)
-            self.kernel_ = kernel.resolve(S, sample.weight, self.seed_)
-
-    def _sharpen(self, survey: Survey) -> None:
-        """Weigh inputs by the slopes of a small machine, if that suits other rows better."""
-        rows = survey.sample.head(2 * SHARPENING_ROWS)
-        learn, judge = rows.head(SHARPENING_ROWS), rows.beyond(SHARPENING_ROWS)
-        D = rows.X.shape[1]
-        if len(judge.priority) < FEWEST_JUDGES or not 1 < D <= MAX_COLUMNS or not self.scale_inputs:
-            return
-        squared_slopes = mean_squared_slopes(self._exact_machine(survey, learn))
-        if not squared_slopes.any():
-            return
-        weights = metric_weights(squared_slopes)
-        sharper = self.scaler_.weighted(weights)
-
-        def error(scaler: InputScaler) -> float:
-            S, Y = scaler.transform(judge.X), _targets(survey.coding, judge)
-            assert self.kernel_path_ is not None
-            kernels = [self.kernel_path_.best]
-            return rank_kernels(S, Y, kernels, weight=judge.weight, **self._search_options())[
-                0
-            ].score
-
-        if error(sharper) < (1 - SHARPER) * error(self.scaler_):
-            self.feature_weights_ = weights
-            self._choose_kernel(survey, [sharper])
-
-    def _search_options(self) -> dict[str, Any]:
-        return {"intercept": self.fit_intercept, "seed": self.seed_}
-
-    def _scalers(self, sample: Sample) -> list[InputScaler]:
-        """Return the scalings to choose from, the usual one first."""
-        X, weight = sample.X, sample.weight
-        if not self.scale_inputs:
-            return [InputScaler.identity(X.shape[1])]
-        alike = (False, True) if X.shape[1] > 1 and not sparse.issparse(X) else (False,)
-        root = (False, True) if X.min() >= 0 else (False,)
-        return [
-            InputScaler.fit(X, weight, unit_length=False, alike=a, root=r)
-            for r, a in product(root, alike)
-        ]
 
     def _sample_rows(self, source: Source) -> int:
         return POOL_ROWS
@@ -267,10 +171,6 @@ class KernelMachine(MomentEstimator):
             self.machine_ = self._enlarged(source, survey, self._grown(source, survey))
         self.round_path_.append(_criterion(self.machine_))
 
-    def _squared_slopes(self) -> NDArray:
-        """Return mean squared slopes along the inputs as they were scaled before any round."""
-        return mean_squared_slopes(self.machine_) * self.feature_weights_**2
-
     def _exact(self, source: Source, survey: Survey, form: str) -> ExactMachine:
         # Samples keep rows by priority: with room for all of them, all.
         rows = self._subset_rows() if form == "subset" else source.n_rows or 2**62
@@ -280,21 +180,6 @@ class KernelMachine(MomentEstimator):
             machine = self._exact_machine(survey, sample)
             if progress is not None:
                 progress.advance(len(sample.priority))
-        return machine
-
-    def _exact_machine(self, survey: Survey, sample: Sample) -> ExactMachine:
-        """Return a machine with a weight on every row of a sample."""
-        Z = self.scaler_.transform(sample.X)
-        machine = ExactMachine(
-            KernelColumns(self.kernel_, self.scaler_, Z, in_kernel_norm=True),
-            survey.coding,
-            sample,
-            self.alpha,
-            self.fit_intercept,
-            survey.class_weight,
-            self.n_jobs,
-        )
-        machine.solve()
         return machine
 
     def _enlarged(self, source: Source, survey: Survey, machine: Machine) -> Any:
@@ -456,10 +341,6 @@ def _criterion(machine: Any) -> float:
     # Many rows and one given alpha: no path was needed, and leave-one-out is there anyway.
     held_out = machine.held_out
     return float(np.average((held_out.residuals**2).sum(axis=1), weights=held_out.weight))
-
-
-def _targets(coding: Targets, sample: Sample) -> NDArray:
-    return coding.encode(_checks.has_targets(sample.y), np.float64)
 
 
 def _promises(machine: Any) -> bool:

@@ -1,0 +1,158 @@
+"""Which inputs are close? Scaling, kernel and weights of the inputs, settled before a fit."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Iterable
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelm import _checks
+from kernelm.data import Sample
+from kernelm.data.targets import Targets
+from kernelm.estimators.base import MomentEstimator, Survey
+from kernelm.estimators.exact import ExactMachine
+from kernelm.estimators.sensitivity import MAX_COLUMNS, mean_squared_slopes, metric_weights
+from kernelm.features import InputScaler, KernelColumns
+from kernelm.kernels import (
+    ArcCosine,
+    AsymptoticELM,
+    Gaussian,
+    Kernel,
+    Laplacian,
+    Linear,
+    Matern32,
+    Matern52,
+)
+from kernelm.search import KernelPath, best_metric, rank_kernels
+
+#: Kernels that can be asked for by name.
+NAMED: dict[str, Kernel] = {
+    "linear": Linear(),
+    "gaussian": Gaussian("median"),
+    "laplacian": Laplacian("median"),
+    "matern32": Matern32("median"),
+    "matern52": Matern52("median"),
+    "arccosine": ArcCosine([1], normalize=True),
+    "elm": AsymptoticELM(),
+}
+
+SHARPENING_ROWS = 1000  # rows that tell how much each input counts, and as many that judge it
+FEWEST_JUDGES = 300
+SHARPER = 0.02  # weights must lower the error on other rows by this share
+
+
+class KernelChooser(MomentEstimator, ABC):
+    """An estimator with a kernel that is given or chosen on a sample of the rows.
+
+    With ``kernel="auto"`` kernels and scalings are ranked together by closed-form leave-one-out.
+    Then the inputs are weighed by the slopes of a small machine (see
+    :mod:`kernelm.estimators.sensitivity`), if rows that it has not seen prefer that.
+    """
+
+    kernel: Kernel | str
+    scale_inputs: bool
+    kernel_: Kernel
+    machine_: Any
+
+    def _settle(self, survey: Survey) -> None:
+        self.feature_weights_ = np.ones(survey.sample.X.shape[1])
+        self.round_path_: list[float] = []
+        if not self._searches:
+            self._choose_kernel(survey, self._scalers(survey.sample, alike=(False,), root=(False,)))
+            return
+        # Pixels are alike: all of them get the same scale. Counts and intensities have roots.
+        X = survey.sample.X
+        alike = (False, True) if X.shape[1] > 1 and not sparse.issparse(X) else (False,)
+        root = (False, True) if X.min() >= 0 else (False,)
+        self._choose_kernel(survey, self._scalers(survey.sample, alike, root))
+        self._sharpen(survey)
+
+    def _weigh(self, survey: Survey, squared_slopes: NDArray) -> None:
+        """Settle the next round: inputs weighted by their slopes, and a kernel that suits them."""
+        before, self.feature_weights_ = self.feature_weights_, metric_weights(squared_slopes)
+        self._choose_kernel(survey, [self.scaler_.weighted(self.feature_weights_ / before)])
+
+    def _choose_kernel(self, survey: Survey, scalers: list[InputScaler]) -> None:
+        sample = survey.sample
+        self.kernel_path_: KernelPath | None = None
+        if self._searches:
+            self.scaler_, self.kernel_path_ = best_metric(
+                sample, partial(_targets, survey.coding), scalers, **self._search_options()
+            )
+            self.kernel_ = self.kernel_path_[0].resolved
+        else:
+            self.scaler_ = scalers[0]
+            kernel = NAMED[self.kernel] if isinstance(self.kernel, str) else self.kernel
+            S = self.scaler_.transform(sample.X)
+            self.kernel_ = kernel.resolve(S, sample.weight, self.seed_)
+
+    def _sharpen(self, survey: Survey) -> None:
+        """Weigh inputs by the slopes of a small machine, if that suits other rows better."""
+        rows = survey.sample.head(2 * SHARPENING_ROWS)
+        learn, judge = rows.head(SHARPENING_ROWS), rows.beyond(SHARPENING_ROWS)
+        D = rows.X.shape[1]
+        if len(judge.priority) < FEWEST_JUDGES or not 1 < D <= MAX_COLUMNS or not self.scale_inputs:
+            return
+        squared_slopes = mean_squared_slopes(self._exact_machine(survey, learn))
+        if not squared_slopes.any():
+            return
+        weights = metric_weights(squared_slopes)
+        sharper = self.scaler_.weighted(weights)
+
+        def error(scaler: InputScaler) -> float:
+            assert self.kernel_path_ is not None
+            S, Y = scaler.transform(judge.X), _targets(survey.coding, judge)
+            options = {"weight": judge.weight, **self._search_options()}
+            return rank_kernels(S, Y, [self.kernel_path_.best], **options)[0].score
+
+        if error(sharper) < (1 - SHARPER) * error(self.scaler_):
+            self.feature_weights_ = weights
+            self._choose_kernel(survey, [sharper])
+
+    def _search_options(self) -> dict[str, Any]:
+        return {"intercept": self.fit_intercept, "seed": self.seed_}
+
+    def _scalers(
+        self, sample: Sample, alike: Iterable[bool], root: Iterable[bool]
+    ) -> list[InputScaler]:
+        """Return the scalings to choose from, the usual one first."""
+        X, weight = sample.X, sample.weight
+        if not self.scale_inputs:
+            return [InputScaler.identity(X.shape[1])]
+        return [
+            InputScaler.fit(X, weight, unit_length=False, alike=a, root=r)
+            for r, a in product(root, alike)
+        ]
+
+    @property
+    def _searches(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "auto"
+
+    def _squared_slopes(self) -> NDArray:
+        """Return mean squared slopes along the inputs as they were scaled before any round."""
+        return mean_squared_slopes(self.machine_) * self.feature_weights_**2
+
+    def _exact_machine(self, survey: Survey, sample: Sample) -> ExactMachine:
+        """Return a machine with a weight on every row of a sample."""
+        Z = self.scaler_.transform(sample.X)
+        machine = ExactMachine(
+            KernelColumns(self.kernel_, self.scaler_, Z, in_kernel_norm=True),
+            survey.coding,
+            sample,
+            self.alpha,
+            self.fit_intercept,
+            survey.class_weight,
+            self.n_jobs,
+        )
+        machine.solve()
+        return machine
+
+
+def _targets(coding: Targets, sample: Sample) -> NDArray:
+    return coding.encode(_checks.has_targets(sample.y), np.float64)
