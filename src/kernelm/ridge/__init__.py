@@ -4,9 +4,11 @@ from kernelm.ridge.dual import DualFactor
 from kernelm.ridge.dual_cholesky import DualCholesky
 from kernelm.ridge.factor import Factor, Weights
 from kernelm.ridge.falkon import CrossSums, FalkonResult, Preconditioner, falkon
+from kernelm.ridge.lars import lars_order
 from kernelm.ridge.loo import loo_residuals
 from kernelm.ridge.moments import Moments, observations
 from kernelm.ridge.path import EQUAL, Path
+from kernelm.ridge.prefixes import Prefix, Prefixes, fewest
 from kernelm.ridge.primal_cholesky import PrimalCholesky
 from kernelm.ridge.select import default_alphas, gcv_path, kfold_path
 from kernelm.ridge.status import Status
@@ -21,13 +23,17 @@ __all__ = [
     "Moments",
     "Path",
     "Preconditioner",
+    "Prefix",
+    "Prefixes",
     "PrimalCholesky",
     "Status",
     "Weights",
     "default_alphas",
     "falkon",
+    "fewest",
     "gcv_path",
     "kfold_path",
+    "lars_order",
     "loo_residuals",
     "observations",
 ]

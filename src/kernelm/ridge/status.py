@@ -38,3 +38,7 @@ class Status(StrEnum):
         "conjugate gradients stopped before they converged; the model is usable, and a larger "
         "alpha or fewer landmarks would bring it closer to its optimum"
     )
+    INTERRUPTED = (
+        "the fit was interrupted, and the steps that were complete make the model; "
+        "fit again with warm_start=True to add the others"
+    )
