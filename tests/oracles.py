@@ -214,6 +214,42 @@ def bordered_kernel_ridge(K, Y, alpha, weight=None):
     return solution[:-1], solution[-1]
 
 
+def ridge_boosting(X, Y, projections, alpha, shrinkage, activation):
+    """Levels of steps, literally: W = (HᵀH + λI)⁻¹Hᵀ(what the level has left of its target).
+
+    ``projections[level][step]`` is R; returns the sum of the levels' outputs on the rows of X.
+    """
+    total = np.zeros_like(Y)
+    for level in projections:
+        target = Y - total
+        output = np.zeros_like(Y)
+        for R in level:
+            H = activation(X @ R.T)
+            residual = target - output
+            W = np.linalg.inv(H.T @ H + alpha * np.eye(H.shape[1])) @ H.T @ residual
+            output = output + shrinkage * H @ W
+        total = total + output
+    return total
+
+
+def boosting_operator(X, projections, alpha, shrinkage, activation):
+    """Π(I - ηS): what a sequence of steps leaves of any targets."""
+    left = np.eye(len(X))
+    for R in projections:
+        H = activation(X @ R.T)
+        S = H @ np.linalg.inv(H.T @ H + alpha * np.eye(H.shape[1])) @ H.T
+        left = (np.eye(len(X)) - shrinkage * S) @ left
+    return left
+
+
+def normalised_row(x):
+    """Square roots less their mean, divided by their length."""
+    root = [math.copysign(math.sqrt(abs(v)), v) for v in x]
+    mean = sum(root) / len(root)
+    length = math.sqrt(sum((v - mean) ** 2 for v in root))
+    return [(v - mean) / length for v in root]
+
+
 # --- hidden units --------------------------------------------------------------------------------
 
 ACTIVATIONS = {

@@ -8,19 +8,28 @@ __version__ = "0.1.0"
 from kernelm import data, kernels
 from kernelm._config import config_context, get_config, set_config
 from kernelm.estimators import (
+    BoostedELMClassifier,
+    BoostedELMRegressor,
     ELMClassifier,
     ELMRegressor,
     KernelELMClassifier,
     KernelELMRegressor,
+    OPELMClassifier,
+    OPELMRegressor,
+    unit_curve,
 )
 from kernelm.ridge import Status
 from kernelm.search import select_kernel
 
 __all__ = [
+    "BoostedELMClassifier",
+    "BoostedELMRegressor",
     "ELMClassifier",
     "ELMRegressor",
     "KernelELMClassifier",
     "KernelELMRegressor",
+    "OPELMClassifier",
+    "OPELMRegressor",
     "Status",
     "__version__",
     "config_context",
@@ -29,4 +38,5 @@ __all__ = [
     "kernels",
     "select_kernel",
     "set_config",
+    "unit_curve",
 ]

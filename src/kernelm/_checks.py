@@ -167,6 +167,14 @@ def instance(value: Any, name: str, kind: type) -> Any:
     return value
 
 
+def instance_of(value: Any, name: str, kinds: tuple[type, ...]) -> Any:
+    """Return ``value`` if it is of one of several classes."""
+    if not isinstance(value, kinds):
+        listed = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"{name} must be an {listed}, got {value!r}")
+    return value
+
+
 def bad_scale(value: Any, name: str) -> ValueError:
     """Return the error for a scale that is neither a positive number nor a rule."""
     return ValueError(
@@ -281,6 +289,22 @@ def between(value: Any, name: str, low: float, high: float) -> Any:
     return value
 
 
+def share(value: Any, name: str) -> Any:
+    """Return ``value`` if it is a number above 0 and at most 1."""
+    if not _is_number(value) or not 0 < value <= 1:
+        raise ValueError(f"{name} must be a number above 0 and at most 1, got {value!r}")
+    return value
+
+
+def no_fewer_steps(n_steps: int, fitted: int) -> None:
+    """Raise if a warm start asks for fewer steps than there are."""
+    if n_steps < fitted:
+        raise ValueError(
+            f"n_steps must be at least {fitted}, the steps already made, for warm_start=True to "
+            f"add to them, got {n_steps}; use staged_predict for fewer steps, or warm_start=False"
+        )
+
+
 def real_targets(y: Any) -> np.ndarray:
     """Return regression targets as finite floats of one or two dimensions."""
     y = np.asarray(y)
@@ -332,6 +356,15 @@ def outputs(y: np.ndarray, expected: int) -> None:
         raise ValueError(
             f"y has {n} outputs, but the model was fitted with {expected}; pass the same columns"
         )
+
+
+def some_units(units: Any, kinds: Iterable[str]) -> None:
+    """Raise if ``units`` does not list kinds of units."""
+    if isinstance(units, str) or not len(units):
+        listed = ", ".join(repr(kind) for kind in kinds)
+        raise ValueError(f"units must list one or more of {listed}; got {units!r}")
+    for kind in units:
+        one_of(kind, "each of units", kinds)
 
 
 def several_folds(n_folds: int) -> None:

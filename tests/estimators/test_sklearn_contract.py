@@ -13,7 +13,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from kernelm import ELMClassifier, ELMRegressor, KernelELMClassifier, KernelELMRegressor
+from kernelm import (
+    BoostedELMClassifier,
+    BoostedELMRegressor,
+    ELMClassifier,
+    ELMRegressor,
+    KernelELMClassifier,
+    KernelELMRegressor,
+    OPELMClassifier,
+    OPELMRegressor,
+)
 from kernelm.kernels import ArcCosine, Gaussian
 from problems import as_csr, classification, regression
 
@@ -28,6 +37,13 @@ CHECKED = [
     KernelELMClassifier(Gaussian("median"), approximation="nystrom", n_landmarks=6),
     KernelELMRegressor(ArcCosine([1, 0]), approximation="landmarks", n_landmarks=20),
     KernelELMClassifier("laplacian", approximation="subset"),
+    OPELMClassifier(),
+    OPELMRegressor(),
+    OPELMRegressor(n_units=30, units=["sigmoid", "linear"], scale_inputs=False),
+    BoostedELMClassifier(n_steps=12),
+    BoostedELMRegressor(n_steps=12),
+    BoostedELMClassifier(n_steps=8, n_hidden=30, activation="sign", warm_start=True),
+    BoostedELMRegressor(n_steps=8, n_hidden=30, early_stopping=True, preprocess=None),
 ]
 
 

@@ -105,7 +105,8 @@ class ELMClassifier(_HiddenLayerMachine, MomentClassifier):
     ----------
     n_hidden : int or "auto"
         Number of hidden units. "auto" doubles it while generalised cross-validation still
-        improves by a percent and the sums fit the memory budget.
+        improves by a percent and the sums fit the memory budget;
+        :func:`~kernelm.unit_curve` shows the leave-one-out error of every number.
     activation : str or callable
         "tanh", "sigmoid", "erf", "relu", "sign", "hardlim", "sine", "fourier", "identity",
         "rbf", "multiquadric", or a function of the block of pre-activations.
@@ -187,7 +188,8 @@ class ELMRegressor(_HiddenLayerMachine, MomentRegressor):
     ----------
     n_hidden : int or "auto"
         Number of hidden units. "auto" doubles it while generalised cross-validation still
-        improves by a percent and the sums fit the memory budget.
+        improves by a percent and the sums fit the memory budget;
+        :func:`~kernelm.unit_curve` shows the leave-one-out error of every number.
     activation : str or callable
         "tanh", "sigmoid", "erf", "relu", "sign", "hardlim", "sine", "fourier", "identity",
         "rbf", "multiquadric", or a function of the block of pre-activations.

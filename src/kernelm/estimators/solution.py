@@ -91,23 +91,13 @@ class HeldOut:
         return [fit_link(scores, index, self.weight) for scores, index in outputs]
 
 
-class Solver(ABC):
-    """What is done alike with any fitted machine: weigh rows, predict, hold out."""
+class Coded(ABC):
+    """What is done alike with the rows of any machine: encode, weigh, hold out."""
 
-    phi: Any  #: a FeatureMap
     targets: Targets
     sample: Sample
     class_weight: NDArray | None
     n_jobs: int | None
-
-    @abstractmethod
-    def solve(self, source: Source | None, progress: Progress | None = None) -> Solution:
-        """Solve, with one more pass over ``source`` where the choice of alpha needs it."""
-
-    @cached_property
-    def solution(self) -> Solution:
-        """The model that the present state gives; leave-one-out looks at the kept rows."""
-        return self.solve(None)
 
     @abstractmethod
     def _sample_residuals(self) -> NDArray:
@@ -121,6 +111,37 @@ class Solver(ABC):
         w = np.ones(len(Y)) if weight is None else weight
         y = _checks.has_targets(self.sample.y)
         return HeldOut(Y - residuals, residuals, y, w, self.targets)
+
+    def _encode(self, rows: Rows | Sample, dtype: Any = np.float64) -> NDArray:
+        return self.targets.encode(_checks.has_targets(rows.y), dtype)
+
+    def _weights(self, rows: Rows | Sample) -> tuple[NDArray | None, NDArray | None]:
+        """Return the weight of each row, and the weight of one observation in it.
+
+        Row weights count observations; class weights say how much each of them matters.
+        """
+        if self.class_weight is None:
+            return rows.weight, None if rows.weight is None else np.minimum(rows.weight, 1.0)
+        assert isinstance(self.targets, Classes)
+        factor = self.class_weight[self.targets.index(_checks.has_targets(rows.y))]
+        if rows.weight is None:
+            return factor, factor
+        return factor * rows.weight, factor * np.minimum(rows.weight, 1.0)
+
+
+class Solver(Coded, ABC):
+    """What is done alike with any machine that one solve finishes: predict in blocks."""
+
+    phi: Any  #: a FeatureMap
+
+    @abstractmethod
+    def solve(self, source: Source | None, progress: Progress | None = None) -> Solution:
+        """Solve, with one more pass over ``source`` where the choice of alpha needs it."""
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The model that the present state gives; leave-one-out looks at the kept rows."""
+        return self.solve(None)
 
     def predict(self, X: Any, progress: Progress | None = None) -> NDArray:
         """Return decision values of any number of rows, block by block."""
@@ -148,22 +169,6 @@ class Solver(ABC):
         X = self.sample.head(STEADY_ROWS).X.astype(np.float32)
         gap = self.solution.scores(X) - self.solution.scores(X.astype(np.float64))
         return bool(np.sqrt(np.mean(np.square(gap))) > UNSTEADY)
-
-    def _encode(self, rows: Rows | Sample, dtype: Any = np.float64) -> NDArray:
-        return self.targets.encode(_checks.has_targets(rows.y), dtype)
-
-    def _weights(self, rows: Rows | Sample) -> tuple[NDArray | None, NDArray | None]:
-        """Return the weight of each row, and the weight of one observation in it.
-
-        Row weights count observations; class weights say how much each of them matters.
-        """
-        if self.class_weight is None:
-            return rows.weight, None if rows.weight is None else np.minimum(rows.weight, 1.0)
-        assert isinstance(self.targets, Classes)
-        factor = self.class_weight[self.targets.index(_checks.has_targets(rows.y))]
-        if rows.weight is None:
-            return factor, factor
-        return factor * rows.weight, factor * np.minimum(rows.weight, 1.0)
 
     def _block_rows(self, source: Source) -> int:
         """Return the rows of a block that keep features and scratch within the budget."""

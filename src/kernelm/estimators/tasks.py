@@ -17,13 +17,14 @@ from kernelm.data import Rows, Sample, Source, reduce
 from kernelm.data.targets import Classes, ManyClasses, Targets, Values
 from kernelm.estimators.base import MomentEstimator
 from kernelm.estimators.calibration import probabilities
+from kernelm.estimators.closed_form import ClosedFormEstimator
 from kernelm.estimators.solution import HeldOut
 from kernelm.ridge import observations
 
 Counts = dict[Any, float]
 
 
-class MomentRegressor(RegressorMixin, MomentEstimator, ABC):
+class Regressor(RegressorMixin, ClosedFormEstimator, ABC):
     """Regression: scores are predictions."""
 
     def predict(self, X: Any) -> NDArray:
@@ -65,23 +66,11 @@ class MomentRegressor(RegressorMixin, MomentEstimator, ABC):
         return np.stack(bounds, axis=-1).astype(scores.dtype)
 
     @property
-    def loo_score_(self) -> float:
-        """R² of leave-one-out predictions on the kept rows."""
+    def _held_out_score(self) -> float:
+        """R² of left-out predictions on the kept rows."""
         held_out = self._fitted().held_out
         truth = held_out.scores + held_out.residuals
         return float(r2_score(truth, held_out.scores, sample_weight=held_out.weight))
-
-    @property
-    def coef_(self) -> NDArray:
-        """Output weights in the units of y: one column an output (flat for a flat y)."""
-        coef = self._fitted().solution.weights.coef * np.asarray(self._values.scale)
-        return coef[:, 0] if self._values.is_flat else coef
-
-    @property
-    def intercept_(self) -> Any:
-        """Intercept in the units of y, one an output."""
-        b = self._values.decode(self._fitted().solution.weights.intercept[None, :])[0]
-        return float(b) if self._values.is_flat else b
 
     @property
     def _values(self) -> Values:
@@ -97,7 +86,28 @@ class MomentRegressor(RegressorMixin, MomentEstimator, ABC):
         return Values.of(y, sample.weight, center=self.fit_intercept), None
 
 
-class MomentClassifier(ClassifierMixin, MomentEstimator, ABC):
+class MomentRegressor(Regressor, MomentEstimator, ABC):
+    """Regression from sums over rows."""
+
+    @property
+    def loo_score_(self) -> float:
+        """R² of leave-one-out predictions on the kept rows."""
+        return self._held_out_score
+
+    @property
+    def coef_(self) -> NDArray:
+        """Output weights in the units of y: one column an output (flat for a flat y)."""
+        coef = self._fitted().solution.weights.coef * np.asarray(self._values.scale)
+        return coef[:, 0] if self._values.is_flat else coef
+
+    @property
+    def intercept_(self) -> Any:
+        """Intercept in the units of y, one an output."""
+        b = self._values.decode(self._fitted().solution.weights.intercept[None, :])[0]
+        return float(b) if self._values.is_flat else b
+
+
+class Classifier(ClassifierMixin, ClosedFormEstimator, ABC):
     """Classification: regression on codes, then the class with the largest score."""
 
     class_weight: Any
@@ -111,7 +121,10 @@ class MomentClassifier(ClassifierMixin, MomentEstimator, ABC):
             Several outputs have their columns side by side.
         """
         scores = self._scores(X)
-        flat = isinstance(self.machine_.targets, Classes) and scores.shape[1] == 1
+        return self._decisions(scores)
+
+    def _decisions(self, scores: NDArray) -> NDArray:
+        flat = isinstance(self._classes, Classes) and scores.shape[1] == 1
         return scores[:, 0] if flat else scores
 
     def predict(self, X: Any) -> NDArray:
@@ -148,22 +161,12 @@ class MomentClassifier(ClassifierMixin, MomentEstimator, ABC):
         return labels[0] if classes.is_multilabel else labels
 
     @property
-    def loo_score_(self) -> float:
-        """Accuracy of leave-one-out predictions on the kept rows."""
+    def _held_out_score(self) -> float:
+        """Accuracy of left-out predictions on the kept rows."""
         held_out = self._fitted().held_out
         right = self._classes.decode(held_out.scores) == held_out.y
         right = right if right.ndim == 1 else right.all(axis=1)
         return float(np.average(right, weights=held_out.weight))
-
-    @property
-    def coef_(self) -> NDArray:
-        """Output weights, one column a class (one column for two classes)."""
-        return self._fitted().solution.weights.coef
-
-    @property
-    def intercept_(self) -> NDArray:
-        """Intercepts, one a column of ``coef_``."""
-        return self._fitted().solution.weights.intercept
 
     @property
     def _classes(self) -> Classes | ManyClasses:
@@ -175,22 +178,6 @@ class MomentClassifier(ClassifierMixin, MomentEstimator, ABC):
         check_classification_targets(y)
         y = np.asarray(y)
         return column_or_1d(y, warn=True) if y.ndim == 2 and y.shape[1] == 1 else y
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows; see :meth:`MomentEstimator.partial_fit`."""
-        if not hasattr(self, "machine_"):
-            _checks.classes_announced(classes)
-        return super().partial_fit(X, y, classes, sample_weight)
-
-    def _announce(self, classes: Any) -> None:
-        mine = self._classes
-        if classes is None:
-            return
-        _checks.one_output(isinstance(mine, Classes))
-        assert isinstance(mine, Classes)
-        union = np.union1d(mine.labels, classes)
-        if len(union) > len(mine.labels):
-            self.machine_.widen(Classes(union))
 
     def _coding(
         self, source: Source, sample: Sample, classes: Any
@@ -217,6 +204,41 @@ class MomentClassifier(ClassifierMixin, MomentEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+
+class MomentClassifier(Classifier, MomentEstimator, ABC):
+    """Classification from sums over rows."""
+
+    @property
+    def loo_score_(self) -> float:
+        """Accuracy of leave-one-out predictions on the kept rows."""
+        return self._held_out_score
+
+    @property
+    def coef_(self) -> NDArray:
+        """Output weights, one column a class (one column for two classes)."""
+        return self._fitted().solution.weights.coef
+
+    @property
+    def intercept_(self) -> NDArray:
+        """Intercepts, one a column of ``coef_``."""
+        return self._fitted().solution.weights.intercept
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Add rows; see :meth:`MomentEstimator.partial_fit`."""
+        if not hasattr(self, "machine_"):
+            _checks.classes_announced(classes)
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def _announce(self, classes: Any) -> None:
+        mine = self._classes
+        if classes is None:
+            return
+        _checks.one_output(isinstance(mine, Classes))
+        assert isinstance(mine, Classes)
+        union = np.union1d(mine.labels, classes)
+        if len(union) > len(mine.labels):
+            self.machine_.widen(Classes(union))
 
 
 def _quantiles(held_out: HeldOut, coverage: float) -> tuple[NDArray, NDArray]:

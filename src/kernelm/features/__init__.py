@@ -3,17 +3,21 @@
 from kernelm.features.base import FeatureMap, fingerprint
 from kernelm.features.kernel_columns import KernelColumns
 from kernelm.features.landmarks import CHOICES, Landmarks, choose, distinct
+from kernelm.features.mixed import KINDS, MixedUnits
 from kernelm.features.random import HiddenLayer, RandomLayer
-from kernelm.features.scaling import InputScaler
+from kernelm.features.scaling import InputScaler, RowNormalizer
 
 __all__ = [
     "CHOICES",
+    "KINDS",
     "FeatureMap",
     "HiddenLayer",
     "InputScaler",
     "KernelColumns",
     "Landmarks",
+    "MixedUnits",
     "RandomLayer",
+    "RowNormalizer",
     "choose",
     "distinct",
     "fingerprint",

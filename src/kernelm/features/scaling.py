@@ -80,9 +80,20 @@ class InputScaler:
         """Return the scaler that leaves inputs alone."""
         return cls(np.zeros(n_features), np.ones(n_features))
 
+    @property
+    def fills(self) -> bool:
+        """Whether sparse rows become dense ones."""
+        return bool(self.mean.any())
+
     def weighted(self, weights: NDArray) -> Self:
         """Return the scaler whose columns are multiplied by ``weights`` as well."""
         return type(self)(self.mean, self.scale * weights, self.root)
+
+    def sweep(self, X: Any, S: NDArray) -> None:
+        """Write what :meth:`transform` returns for dense rows, in one compiled sweep."""
+        from kernelm.features._scaling_loops import standardise
+
+        standardise(_signed_root(X) if self.root else X, self.mean, self.scale, S)
 
     def transform(self, X: Any) -> Any:
         """Return scaled rows in the dtype of X; sparse rows stay sparse."""
@@ -93,6 +104,43 @@ class InputScaler:
             return (X @ sparse.diags_array(self.scale.astype(X.dtype))).tocsr()
         # The difference of large numbers is taken in double precision.
         return ((X - self.mean) * self.scale).astype(X.dtype, copy=False)
+
+
+@final
+@dataclass(frozen=True)
+class RowNormalizer:
+    """Square roots, then each row less its own mean and divided by its own length.
+
+    Nothing is learned from other rows. Roots keep the sign of their entries; a row of equal
+    entries becomes zero. Sparse rows become dense ones.
+
+    References
+    ----------
+    Andrecut (2023), ELM ridge regression boosting, eq. 21.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> RowNormalizer().transform(np.array([[0.0, 4.0, 16.0], [1.0, 1.0, 1.0]])).round(3)
+    array([[-0.707,  0.   ,  0.707],
+           [ 0.   ,  0.   ,  0.   ]])
+    """
+
+    fills = True  #: sparse rows become dense ones
+
+    def transform(self, X: Any) -> NDArray:
+        """Return normalised rows in the dtype of X."""
+        X = X.toarray() if sparse.issparse(X) else X
+        S = np.empty(X.shape, X.dtype)
+        self.sweep(X, S)
+        return S
+
+    def sweep(self, X: NDArray, S: NDArray) -> None:
+        """Write what :meth:`transform` returns for dense rows."""
+        from kernelm.features._scaling_loops import normalise
+
+        # Equal entries leave rounding only, which must not be blown up.
+        normalise(X, X.dtype.type(X.shape[1] * np.finfo(X.dtype).eps), S)
 
 
 def _signed_root(X: Any) -> Any:

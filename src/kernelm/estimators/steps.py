@@ -1,0 +1,188 @@
+r"""A sequence of random layers and their output weights: seeds in, scores out.
+
+.. math:: f(x) = b + \eta \sum_t h(x R_t^\top)\, W_t
+
+Projections :math:`R_t` are regenerated from the seed whenever they are needed, and never stored.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelm._config import working_bytes
+from kernelm.data import ArraySource, Rows, Source, block_rows, stream
+from kernelm.data.targets import Targets
+from kernelm.estimators.solution import HeldOut
+from kernelm.features import InputScaler, RowNormalizer
+from kernelm.ridge import Status
+from kernelm.units import activate, draw
+
+_CACHE_BYTES = 2**20  # half of a common L2 cache
+_MANY = 2**20  # inputs of a block from which on they are scaled by compiled loops
+
+
+class Layer(NamedTuple):
+    """One hidden layer, drawn."""
+
+    W: NDArray  #: (D, J)
+    b: NDArray  #: (J,)
+    activation: str | Callable[[NDArray], NDArray]
+    scaler: InputScaler | RowNormalizer | None  #: None where rows come scaled
+
+    def write(self, X: Any, H: NDArray) -> None:
+        """Write the features of a block of rows into H.
+
+        Signs stay floats: BLAS has no products of int8 or bits.
+        """
+        # Chunks that stay in the cache between scaling, product and activation.
+        step = max(16, _CACHE_BYTES // max(H[:1].nbytes, 1))
+        biased, scale = bool(self.b.any()), self._scale(X, step)
+        for start in range(0, len(H), step):
+            at = slice(start, start + step)
+            S = scale(X[at])
+            units = H[at]
+            if sparse.issparse(S):
+                units[:] = S @ self.W
+            else:
+                np.matmul(S, self.W, out=units)
+            if biased:
+                units += self.b
+            A = activate(units, self.activation)
+            if A is not units:
+                units[:] = A
+
+    def _scale(self, X: Any, step: int) -> Callable[[Any], Any]:
+        """Return what scales chunks of rows: many are worth the import of compiled loops."""
+        scaler = self.scaler
+        if scaler is None:
+            return lambda chunk: chunk
+        if sparse.issparse(X) or X.shape[0] * X.shape[1] <= _MANY:
+            return scaler.transform
+        # One buffer for all chunks: new memory would cost as much as the scaling.
+        buffer = np.empty((step, X.shape[1]), X.dtype)
+
+        def sweep(chunk: NDArray) -> NDArray:
+            S = buffer[: len(chunk)]
+            scaler.sweep(chunk, S)
+            return S
+
+        return sweep
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Layers:
+    """How to draw the layer of any step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> layers = Layers(InputScaler.identity(3), 3, 5)
+    >>> layers.at(7, np.float64).W.shape
+    (3, 5)
+    >>> bool((layers.at(7, np.float64).W == layers.at(7, np.float64).W).all())
+    True
+    """
+
+    scaler: InputScaler | RowNormalizer
+    n_features: int
+    n_units: int
+    activation: str | Callable[[NDArray], NDArray] = "tanh"
+    weights: str = "normal"
+    weight_scale: float = 1.0
+    bias_scale: float = 1.0
+    seed: int = 0
+    _drawn: dict[Any, tuple[NDArray, NDArray]] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "_drawn"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _drawn={})
+
+    def at(self, step: int, dtype: Any, *, scaled: bool = False) -> Layer:
+        """Return the layer of a step, for rows that are scaled already or not."""
+        key = step, np.dtype(dtype).str
+        W, b = self._drawn.get(key) or self._draw(step, dtype)
+        # Small layers of many steps are worth keeping while the process lives.
+        if (len(self._drawn) + 1) * W.nbytes <= working_bytes() // 8:
+            self._drawn[key] = W, b
+        return Layer(W, b, self.activation, None if scaled else self.scaler)
+
+    def scaled(self, source: Source, budget: float) -> Source | None:
+        """Return the rows of arrays scaled once for all steps, if they fit the budget."""
+        if not isinstance(source, ArraySource):
+            return None
+        size = source.n_rows * source.n_features * source.dtype.itemsize
+        if sparse.issparse(source.X) and not self.scaler.fills:
+            size = 2 * source.X.nnz * source.dtype.itemsize
+        if size > budget:
+            return None
+        S = self.scaler.transform(source.take(np.arange(source.n_rows)).X)
+        return ArraySource(S, source.y, source.weight)
+
+    def _draw(self, step: int, dtype: Any) -> tuple[NDArray, NDArray]:
+        seed = np.random.SeedSequence([self.seed, step]).generate_state(1, np.uint64)
+        return draw(
+            self.n_features,
+            self.n_units,
+            weights=self.weights,
+            scale=self.weight_scale,
+            bias_scale=self.bias_scale,
+            paired=self.activation == "fourier",
+            seed=int(seed[0]),
+            dtype=dtype,
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class BoostedModel:
+    """Everything that a fitted boosted machine keeps."""
+
+    layers: Layers
+    targets: Targets
+    shrinkage: float
+    intercept: NDArray  #: (C,), in codes of the targets
+    weights: list[NDArray]  #: (J, C) each
+    path: list[float]  #: criterion after each step that was made
+    n_jobs: int | None
+    held_out: HeldOut
+    status: Status
+
+    def predict(self, X: Any) -> NDArray:
+        """Return scores of any number of rows."""
+        return deque(self._stages(X), maxlen=1)[0]
+
+    def staged(self, X: Any) -> Iterator[NDArray]:
+        """Yield the scores after each step."""
+        for scores in self._stages(X):
+            yield scores.copy()
+
+    def _stages(self, X: Any) -> Iterator[NDArray]:
+        """Yield the same array after each step; steps are the outer loop: one layer at a time."""
+        source: Source = ArraySource(X)
+        scores = np.tile(self.intercept.astype(source.dtype), (X.shape[0], 1))
+        ready = self.layers.scaled(source, working_bytes() / 4)
+        source = ready or source
+        n_units, itemsize = self.layers.n_units, source.dtype.itemsize
+        rows = block_rows(itemsize * (n_units + len(self.intercept)), X.shape[0], self.n_jobs)
+        for t, W in enumerate(self.weights):
+            layer = self.layers.at(t, source.dtype, scaled=ready is not None)
+            step = (self.shrinkage * W).astype(source.dtype)
+
+            def add(block: Rows, layer: Layer = layer, step: NDArray = step) -> None:
+                H = np.empty((block.n, n_units), scores.dtype)
+                layer.write(block.X, H)
+                scores[block.start : block.start + block.n] += H @ step
+
+            for _ in stream(source, add, rows=rows, n_jobs=self.n_jobs):
+                pass
+            yield scores
