@@ -105,7 +105,7 @@ def test_many_landmarks_walk_to_the_alpha_that_leave_one_out_prefers(many_rows):
         _loo_error(KernelELMRegressor(Laplacian("median"), alpha=a, **options).fit(X, y))
         for a in grid
     ]
-    assert _loo_error(model) <= 1.002 * min(errors)
+    assert _loo_error(model) <= 1.01 * min(errors)
     assert 1 < len(model.path_.alphas) <= 8
 
 

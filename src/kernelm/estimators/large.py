@@ -19,6 +19,7 @@ from kernelm.ridge import EQUAL, Path, PrimalCholesky, Status, Weights
 
 LOO_ROWS = 2048  # rows whose leave-one-out error compares alphas, and calibrates
 MOST_ALPHAS = 8
+FLAT = 0.01  # a neighbour this close says that no other alpha is much better
 
 
 @final
@@ -135,15 +136,20 @@ class LargeMachine(Solver):
 
 
 def _walk(solve: Callable[[float], Solved], start: float) -> dict[float, Solved]:
-    """Try alphas in decades, downhill in the leave-one-out error; of equals the largest."""
+    """Try alphas in decades, downhill in the leave-one-out error."""
     tried = {start: solve(start)}
-    for factor, slack in ((0.1, 1 - EQUAL), (10.0, 1 + EQUAL)):
+
+    def descend(factor: float) -> bool:
+        """Go on while it pays; return whether the other side need not be tried."""
         here = start
         while len(tried) < MOST_ALPHAS:
             there = tried[factor * here] = solve(factor * here)
-            if not there.score <= slack * tried[here].score:
-                break
+            if not there.score < (1 - EQUAL) * tried[here].score:
+                # A flat valley is low enough.
+                return here != start or there.score < (1 + FLAT) * tried[here].score
             here *= factor
-        if here != start:  # downhill on one side is uphill on the other
-            break
+        return True
+
+    if not descend(0.1):  # more landmarks want less ridge, as a rule
+        descend(10.0)
     return tried

@@ -199,7 +199,7 @@ class OPELMClassifier(_PrunedLayer, Classifier):
     Notes
     -----
     ``loo_score_`` and ``press_`` are exact for given units; that the units were ranked by the
-    same rows is not left out, so they are somewhat optimistic.
+    same rows is not left out: they are too optimistic, clearly so where rows are few.
 
     References
     ----------
@@ -272,7 +272,7 @@ class OPELMRegressor(_PrunedLayer, Regressor):
     Notes
     -----
     ``loo_score_`` and ``press_`` are exact for given units; that the units were ranked by the
-    same rows is not left out, so they are somewhat optimistic.
+    same rows is not left out: they are too optimistic, clearly so where rows are few.
 
     References
     ----------
