@@ -343,40 +343,12 @@ class BoostedELMRegressor(_BoostedMachine, Regressor):
 
     Parameters
     ----------
-    n_steps : int
-        Number of steps, each a random layer and a ridge regression on what is left.
-    n_hidden : int, optional
-        Units of each layer; as many as inputs, but at least 100 and at most 2,000, if not given.
-    activation : str or callable
-        "tanh", "sign", "sigmoid", "erf", "relu", "hardlim", "sine", "fourier", "identity", or a
-        function of the block of pre-activations.
-    weights : str
-        "normal", "uniform", "orthogonal", "sparse" or "patches".
-    weight_scale, bias_scale : float
-        Factors of weights and biases. The paper has no biases: 0.
-    preprocess : "standard", "sqrt-center-norm" or None
-        Inputs scaled column by column, frozen from a sample of rows; or row by row as the paper
-        does with images (square roots, less the mean of the row, divided by its length).
-    alpha : float
-        Ridge strength of every step.
-    shrinkage : float
-        Share of a step that is taken, above 0 and at most 1.
-    fit_intercept : bool
-        Take off the mean of the targets before the first step.
-    early_stopping : bool
-        Keep the number of steps with the least generalised cross-validation (``step_path_``), and
-        stop after ``patience`` steps without improvement. The degrees of freedom of all steps
-        together are estimated by random probes: a closed form, no rows are held back, but an
-        estimate.
-    patience : int
-        See ``early_stopping``.
-    warm_start : bool
-        Keep residuals after a fit, so that another one on the same rows with more steps makes only
-        the steps that are missing. The result is that of one longer fit. Other rows, other
-        parameters or a copy that was pickled make all steps anew.
+    n_steps, n_hidden, activation, weights, weight_scale, bias_scale, preprocess, alpha, shrinkage
+        As in :class:`BoostedELMClassifier`.
+    fit_intercept, early_stopping, patience, warm_start
+        As in :class:`BoostedELMClassifier`.
     random_state, n_jobs, verbose
-        As in scikit-learn; ``n_jobs=None`` takes as many threads as BLAS would. Ctrl-C leaves the
-        model of the steps that are complete.
+        As in scikit-learn.
 
     Attributes
     ----------

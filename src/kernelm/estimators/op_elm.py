@@ -254,14 +254,8 @@ class OPELMRegressor(_PrunedLayer, Regressor):
 
     Parameters
     ----------
-    n_units : int
-        Number of units to draw; no more than there are rows, less two.
-    units : sequence of str
-        Kinds to draw, in equal shares: "linear" (an input; at most as many as there are),
-        "sigmoid" (weights uniform in [-5, 5]) and "gaussian" (centres are training rows, widths
-        lie between the 20th and the 80th percentile of their distances).
-    scale_inputs : bool
-        Scale inputs by the rows: columns standardised, rows of unit length on average.
+    n_units, units, scale_inputs
+        As in :class:`OPELMClassifier`.
     random_state, n_jobs, verbose
         As in scikit-learn; ``n_jobs`` is for predicting, BLAS has its own threads.
 
@@ -273,11 +267,6 @@ class OPELMRegressor(_PrunedLayer, Regressor):
     -----
     ``loo_score_`` and ``press_`` are exact for given units; that the units were ranked by the
     same rows is not left out: they are too optimistic, clearly so where rows are few.
-
-    References
-    ----------
-    Miche, Sorjamaa, Bas, Simula, Jutten and Lendasse (2010), OP-ELM: optimally pruned extreme
-    learning machine.
 
     Examples
     --------
