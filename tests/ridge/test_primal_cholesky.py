@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from kernelm.ridge import PrimalCholesky, Status
+from kernelm.kernels import Matern32
+from kernelm.ridge import PrimalCholesky, Status, shared_directions
 from kernelm.ridge.triangles import _TILE
 
 
@@ -15,12 +16,16 @@ def problem(n_rows=60, n_features=7, seed=0):
     return Phi + 1.5, Y, root @ root.T, rng.integers(1, 4, n_rows).astype(float)
 
 
-def summed(Phi, Y, P, weight=None, *, intercept=True, blocks=3):
+def summed(Phi, Y, P, weight=None, *, intercept=True, blocks=3, shared=None):
     primal = PrimalCholesky.zeros(
-        Phi.shape[1], lambda rows: P[rows, rows.start :].copy(), intercept=intercept
+        Phi.shape[1],
+        lambda rows: P[rows, rows.start :].copy(),
+        intercept=intercept,
+        shared=shared,
     )
     for part in np.array_split(np.arange(len(Phi)), blocks):
-        primal.add(Phi[part], Y[part], None if weight is None else weight[part])
+        w = None if weight is None else weight[part]
+        primal.add(primal.block(Phi[part], Y[part], w))
     return primal
 
 
@@ -87,3 +92,49 @@ def test_single_precision_blocks_are_summed_in_double():
     primal.factor(1e-4)
     reference.factor(1e-4)
     assert_allclose(primal.coef().coef, reference.coef().coef, rtol=1e-12, atol=1e-14)
+
+
+def kernel_columns(n_rows=3000, n_landmarks=600):
+    rng = np.random.default_rng(1)
+    X, Z = rng.normal(size=(n_rows, 4)), rng.normal(size=(n_landmarks, 4))
+    kernel = Matern32(3.0)
+    Phi = kernel.gram(X, Z).astype(np.float32)
+    return Phi, np.sin(X[:, :2]), kernel.gram(Z) + 1e-4 * np.eye(n_landmarks)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_without_shared_directions_single_precision_products_are_good_sums(weighted):
+    Phi, Y, P = kernel_columns()
+    w = np.random.default_rng(0).integers(1, 4, len(Phi)).astype(float) if weighted else None
+    deflated = summed(Phi, Y, P, w, shared=shared_directions(Phi[:500].astype(float)))
+    double = summed(Phi.astype(float), Y, P, w)
+    assert deflated.factor(1e-2) is double.factor(1e-2) is Status.OK
+    # The columns come rounded to single precision: sums are as close as their last digits.
+    lower = np.tril_indices(len(P), -1)
+    assert_allclose(deflated.S[lower], double.S[lower], atol=2e-7 * np.abs(double.S).max())
+    fits = [Phi @ primal.coef().coef for primal in (deflated, double)]
+    assert_allclose(*fits, atol=2e-3)
+    assert_allclose(deflated.hat_values(Phi[:50]), double.hat_values(Phi[:50]), rtol=0.05)
+
+
+def test_plain_single_precision_products_are_not():
+    """Why directions are taken off: without that, the same sums are not even semidefinite."""
+    Phi, Y, P = kernel_columns()
+    plain = summed(Phi, Y, P)
+    gram = np.float32(0) + Phi.T @ Phi  # in single precision throughout
+    plain._center()
+    noise = np.abs(np.linalg.eigvalsh(gram - Phi.astype(float).T @ Phi)).max()
+    deflated = summed(Phi, Y, P, shared=shared_directions(Phi[:500].astype(float)))
+    deflated._center()
+    lower = np.tril(deflated.S) - np.tril(plain.S)
+    less = np.abs(np.linalg.eigvalsh(lower + np.tril(lower, -1).T)).max()
+    assert less < noise / 100
+
+
+def test_any_order_of_the_tiles_gives_the_same_factor():
+    Phi, Y, P = kernel_columns(400, _TILE + 100)
+    shared = shared_directions(Phi.astype(float))
+    one, other = (summed(Phi, Y, P, shared=shared) for _ in range(2))
+    one.factor(0.1)
+    other.factor(0.1, each=lambda work, tiles: map(work, reversed(list(tiles))))
+    assert_allclose(one.S, other.S, rtol=1e-12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -11,15 +11,27 @@ from numpy.typing import NDArray
 
 from kernelm import _checks
 from kernelm._config import working_bytes
-from kernelm.data import ArraySource, Progress, Rows, Sample, Source, stream
+from kernelm.data import (
+    ArraySource,
+    Progress,
+    Rows,
+    Sample,
+    Source,
+    effective_jobs,
+    pooled,
+    reduce,
+    stream,
+)
 from kernelm.data.targets import Targets
 from kernelm.estimators.solution import Solution, Solver
 from kernelm.features import KernelColumns
-from kernelm.ridge import EQUAL, Path, PrimalCholesky, Status, Weights
+from kernelm.ridge import Path, PrimalCholesky, Status, Weights, shared_directions
+from kernelm.ridge.primal_cholesky import Block
 
 LOO_ROWS = 2048  # rows whose leave-one-out error compares alphas, and calibrates
 MOST_ALPHAS = 8
-FLAT = 0.01  # a neighbour this close says that no other alpha is much better
+CHUNK_ROWS = 256  # whose features a worker makes at a time
+FLAT = 0.02  # a decade that changes the error less says that no other alpha is much better
 
 
 @final
@@ -93,21 +105,38 @@ class LargeMachine(Solver):
             P[np.arange(len(P)), np.arange(len(P))] += jitter
             return P
 
-        primal = PrimalCholesky.zeros(n, penalty, intercept=self.intercept)
-        # One block at a time, with all threads in each product: there is room for one only.
-        rows = max(64, int(working_bytes() / (n * (8 + source.dtype.itemsize))))
+        single = source.dtype == np.float32
+        shared = shared_directions(self._map(self.sample.X)) if single else None
+        primal = PrimalCholesky.zeros(n, penalty, intercept=self.intercept, shared=shared)
+        # Half of the working memory for a block, half for the chunks that make it.
+        rows = max(64, int(working_bytes() / (2 * n * np.dtype(primal.block_dtype).itemsize)))
         for read in source.blocks(rows):
             block = read()
-            weight, _ = self._weights(block)
-            primal.add(self._map(block.X), self._encode(block), weight)
+            primal.add(self._block(primal, block), self._each)
             if progress is not None:
                 progress.advance(block.n)
         return primal
 
+    def _block(self, primal: PrimalCholesky, block: Rows) -> Block:
+        """Return a block of rows to be added, a part of it from each core."""
+        R = np.empty((block.n, self.phi.n_features_out), primal.block_dtype)
+
+        def prepare(rows: Rows) -> Block:
+            weight, _ = self._weights(rows)
+            part = primal.block(self.phi.map(rows.X), self._encode(rows), weight)
+            R[rows.start : rows.start + rows.n] = part.R
+            return part._replace(R=R)
+
+        source = ArraySource(block.X, block.y, block.weight)
+        whole = reduce(source, prepare, Block.joined, rows=CHUNK_ROWS, n_jobs=self.n_jobs)
+        assert whole is not None
+        return whole
+
     def _solved(self, primal: PrimalCholesky, alpha: float, Phi: NDArray, Y: NDArray) -> Solved:
         """Factor and solve for one alpha, with leave-one-out on the kept rows."""
         assert primal.sums is not None
-        status, (weight, unit) = primal.factor(alpha), self._weights(self.sample)
+        status = primal.factor(alpha, self._each)
+        weight, unit = self._weights(self.sample)
         hats = primal.hat_values(Phi)
         residuals = primal.loo_residuals(Phi, Y, unit, hats)
         return Solved(
@@ -118,6 +147,9 @@ class LargeMachine(Solver):
             residuals,
             float(np.average((residuals**2).sum(axis=1), weights=weight)),
         )
+
+    def _each(self, work: Callable[[slice], None], tasks: Iterable[slice]) -> Iterable[None]:
+        return pooled(work, iter(tasks), effective_jobs(self.n_jobs))
 
     def _map(self, X: Any) -> NDArray:
         """Return features in double precision, a part of the rows on each core."""
@@ -144,8 +176,7 @@ def _walk(solve: Callable[[float], Solved], start: float) -> dict[float, Solved]
         here = start
         while len(tried) < MOST_ALPHAS:
             there = tried[factor * here] = solve(factor * here)
-            if not there.score < (1 - EQUAL) * tried[here].score:
-                # A flat valley is low enough.
+            if not there.score < (1 - FLAT) * tried[here].score:
                 return here != start or there.score < (1 + FLAT) * tried[here].score
             here *= factor
         return True

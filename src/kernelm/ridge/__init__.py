@@ -9,7 +9,7 @@ from kernelm.ridge.loo import loo_residuals
 from kernelm.ridge.moments import Moments, observations
 from kernelm.ridge.path import EQUAL, Path
 from kernelm.ridge.prefixes import Prefix, Prefixes, fewest
-from kernelm.ridge.primal_cholesky import PrimalCholesky
+from kernelm.ridge.primal_cholesky import PrimalCholesky, shared_directions
 from kernelm.ridge.select import default_alphas, gcv_path, kfold_path
 from kernelm.ridge.status import Status
 

@@ -94,7 +94,9 @@ def tiles(n: int) -> list[slice]:
     return [slice(i, min(i + _TILE, n)) for i in range(0, n, _TILE)]
 
 
-def solve_upper(U: NDArray, B: NDArray, *, transposed: bool = False) -> NDArray:
+def solve_upper(
+    U: NDArray, B: NDArray, *, transposed: bool = False, overwrite: bool = False
+) -> NDArray:
     """Return U⁻¹B or U⁻ᵀB in the precision of B for an upper triangle U of any precision.
 
     A triangle of another precision is used tile by tile: a float32 entry is a number in float64
@@ -102,7 +104,7 @@ def solve_upper(U: NDArray, B: NDArray, *, transposed: bool = False) -> NDArray:
     """
     if U.dtype == B.dtype and U.flags.f_contiguous and B.ndim == 2:
         trsm: Any = get_blas_funcs("trsm", dtype=U.dtype)
-        return trsm(1.0, U, B, trans_a=int(transposed))
+        return trsm(1.0, U, B, trans_a=int(transposed), overwrite_b=int(overwrite))
     X = np.array(B)
     order = tiles(len(U))
     for rows in order if transposed else reversed(order):
