@@ -36,4 +36,5 @@ __all__ = [
     "lars_order",
     "loo_residuals",
     "observations",
+    "shared_directions",
 ]

@@ -41,7 +41,7 @@ _EPS32 = float(np.finfo(np.float32).eps)
 _syr, _syrk = cast(Any, get_blas_funcs(("syr", "syrk"), dtype=np.float64))
 
 
-#: ``each(work, tiles)`` works on every tile; with one thread of BLAS each, side by side if it likes.
+#: ``each(work, tiles)`` does the work of every tile; side by side, with one BLAS thread each.
 Each = Callable[[Callable[[slice], None], Iterable[slice]], Iterable[None]]
 
 
