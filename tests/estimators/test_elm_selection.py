@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import kernelm
 from kernelm import ELMClassifier, ELMRegressor, Status
 from kernelm.data.targets import best_class
-from kernelm.estimators.calibration import Link, fit_link, probabilities
+from kernelm.tasks import Link, fit_link, probabilities
 from problems import classification, regression
 
 

@@ -14,16 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 from kernelm import _checks
 from kernelm._config import working_bytes
 from kernelm.data import Rows, Sample, Source
-from kernelm.estimators.closed_form import ClosedFormEstimator, Survey
-from kernelm.estimators.machine import SAMPLE_ROWS, Machine
-from kernelm.estimators.plan import Plan
+from kernelm.estimators.machine import Machine
 from kernelm.features import FeatureMap
 from kernelm.ridge import Path, Status
+from kernelm.tasks import SAMPLE_ROWS, Estimator, Plan, Survey
 
 __all__ = ["MomentEstimator", "Survey"]
 
 
-class MomentEstimator(ClosedFormEstimator, ABC):
+class MomentEstimator(Estimator, ABC):
     """Fit by sums: freeze a feature map, add up moments, solve."""
 
     machine_: Machine

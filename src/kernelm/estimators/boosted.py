@@ -15,12 +15,10 @@ from kernelm import _checks
 from kernelm._config import working_bytes
 from kernelm.data import Progress, Source
 from kernelm.estimators.boosting import LEFT_OUT_ROWS, Boosting
-from kernelm.estimators.closed_form import ClosedFormEstimator, Survey
-from kernelm.estimators.plan import Plan
 from kernelm.estimators.steps import BoostedModel, Layers
-from kernelm.estimators.tasks import Classifier, Regressor
 from kernelm.features import InputScaler, RowNormalizer
 from kernelm.ridge import Status
+from kernelm.tasks import Classifier, Estimator, Plan, Regressor, Survey
 from kernelm.units import ACTIVATIONS, WEIGHTS
 
 _FEWEST, _MOST = 100, 2000  # units of a layer where their number is not given
@@ -28,7 +26,7 @@ _PREPROCESS = ("standard", "sqrt-center-norm", None)
 _NO_MATTER = ("n_steps", "n_jobs", "verbose", "warm_start")  # steps are the same whatever these say
 
 
-class _BoostedMachine(ClosedFormEstimator):
+class _BoostedMachine(Estimator):
     """The parameters of the steps, and a run of them that can be made longer."""
 
     machine_: BoostedModel

@@ -32,10 +32,10 @@ from kernelm._config import working_bytes
 from kernelm.data import Progress, Rows, Sample, Source, block_rows, effective_jobs, reduce, stream
 from kernelm.data.sample import priorities
 from kernelm.data.targets import Targets
-from kernelm.estimators.solution import Coded, HeldOut
 from kernelm.estimators.steps import BoostedModel, Layer, Layers
 from kernelm.ridge import Status, observations
 from kernelm.ridge.triangles import cholesky, solve_upper
+from kernelm.tasks import Coded, HeldOut
 
 LEFT_OUT_ROWS = 1024  # rows whose approximate left-out scores calibrate
 _PROBES, _FEWEST, _MOST = 16_384, 4, 64  # probes × rows; one 64-bit hash a row holds 64 signs

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from kernelm import _checks
 from kernelm.data import Sample
 from kernelm.estimators.base import MomentEstimator
-from kernelm.estimators.plan import doublings, largest_layer
 from kernelm.estimators.tasks import MomentClassifier, MomentRegressor
 from kernelm.features import FeatureMap, RandomLayer
+from kernelm.tasks import doublings, largest_layer
 
 _SMALLEST, _FIRST_PASS, _STREAMED = 128, 512, 1024
 

@@ -12,16 +12,15 @@ from sklearn.utils.metaestimators import available_if
 from kernelm import _checks
 from kernelm._config import working_bytes
 from kernelm.data import Sample, Source, effective_jobs
-from kernelm.estimators.base import Survey
 from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.iterative import IterativeMachine
 from kernelm.estimators.large import LargeMachine
-from kernelm.estimators.machine import SAMPLE_ROWS, WORTHWHILE, Machine
+from kernelm.estimators.machine import WORTHWHILE, Machine
 from kernelm.estimators.metric import NAMED, KernelChooser
-from kernelm.estimators.plan import Plan, doublings, largest_layer
 from kernelm.estimators.sensitivity import MAX_COLUMNS
 from kernelm.features import CHOICES, FeatureMap, InputScaler, KernelColumns, choose, distinct
 from kernelm.kernels import Kernel
+from kernelm.tasks import SAMPLE_ROWS, Plan, Survey, doublings, largest_layer
 
 APPROXIMATIONS = ("auto", "exact", "subset", "landmarks", "nystrom")
 

@@ -28,8 +28,6 @@ from kernelm.ridge import (
     loo_residuals,
 )
 
-#: Rows kept for freezing the map, leave-one-out scores, calibration and intervals.
-SAMPLE_ROWS = 4096
 
 #: A larger layer must lower the criterion by this share to be preferred.
 WORTHWHILE = 0.01

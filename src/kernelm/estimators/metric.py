@@ -15,7 +15,7 @@ from scipy import sparse
 from kernelm import _checks
 from kernelm.data import Sample
 from kernelm.data.targets import Targets
-from kernelm.estimators.base import MomentEstimator, Survey
+from kernelm.estimators.base import MomentEstimator
 from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.sensitivity import MAX_COLUMNS, mean_squared_slopes, metric_weights
 from kernelm.features import InputScaler, KernelColumns
@@ -30,6 +30,7 @@ from kernelm.kernels import (
     Matern52,
 )
 from kernelm.search import KernelPath, best_metric, rank_kernels
+from kernelm.tasks import Survey
 
 #: Kernels that can be asked for by name.
 NAMED: dict[str, Kernel] = {

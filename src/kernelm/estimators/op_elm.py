@@ -12,13 +12,10 @@ from numpy.typing import NDArray
 from kernelm import _checks
 from kernelm.data import Progress, Sample, Source, effective_jobs
 from kernelm.data.targets import Targets
-from kernelm.estimators.closed_form import ClosedFormEstimator, Survey
-from kernelm.estimators.machine import SAMPLE_ROWS
-from kernelm.estimators.plan import Plan
 from kernelm.estimators.solution import Solution, Solver
-from kernelm.estimators.tasks import Classifier, Regressor
 from kernelm.features import KINDS, MixedUnits
 from kernelm.ridge import Path, Prefixes, Status, fewest, lars_order, observations
+from kernelm.tasks import SAMPLE_ROWS, Classifier, Estimator, Plan, Regressor, Survey
 
 
 @final
@@ -59,7 +56,7 @@ class PrunedMachine(Solver):
         return self.residuals
 
 
-class _PrunedLayer(ClosedFormEstimator):
+class _PrunedLayer(Estimator):
     """The parameters of the units, and what is known about them after the fit."""
 
     machine_: PrunedMachine

@@ -10,12 +10,10 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelm import _checks
-from kernelm.data import ArraySource, Progress, Rows, Sample, Source, block_rows, stream
-from kernelm.data.targets import Classes, ManyClasses, Targets
-from kernelm.estimators.calibration import Link, fit_link
+from kernelm.data import ArraySource, Progress, Rows, Source, block_rows, stream
 from kernelm.features import FeatureMap
 from kernelm.ridge import Path, Status, Weights
+from kernelm.tasks import Coded
 
 #: Rows on which scores in both precisions are compared, and the gap (root mean square, in units
 #: of the coded targets) from which on single-precision rows are scored in double.
@@ -70,63 +68,6 @@ class Solution:
         scores = self.phi.map(X) @ W
         scores += b
         return scores
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class HeldOut:
-    """Leave-one-out results on the kept rows."""
-
-    scores: NDArray  #: what models without the row predict, (n, C)
-    residuals: NDArray  #: target minus that, (n, C)
-    y: NDArray  #: targets as they came
-    weight: NDArray  #: row weights
-    targets: Targets
-
-    @cached_property
-    def links(self) -> list[Link]:
-        """What turns scores into probabilities, one for each output of classes."""
-        assert isinstance(self.targets, Classes | ManyClasses)
-        outputs = self.targets.each(self.scores, self.y)
-        return [fit_link(scores, index, self.weight) for scores, index in outputs]
-
-
-class Coded(ABC):
-    """What is done alike with the rows of any machine: encode, weigh, hold out."""
-
-    targets: Targets
-    sample: Sample
-    class_weight: NDArray | None
-    n_jobs: int | None
-
-    @abstractmethod
-    def _sample_residuals(self) -> NDArray:
-        """Return leave-one-out residuals of the sample."""
-
-    @cached_property
-    def held_out(self) -> HeldOut:
-        """Leave-one-out scores of the kept rows."""
-        Y, residuals = self._encode(self.sample), self._sample_residuals()
-        weight, _ = self._weights(self.sample)
-        w = np.ones(len(Y)) if weight is None else weight
-        y = _checks.has_targets(self.sample.y)
-        return HeldOut(Y - residuals, residuals, y, w, self.targets)
-
-    def _encode(self, rows: Rows | Sample, dtype: Any = np.float64) -> NDArray:
-        return self.targets.encode(_checks.has_targets(rows.y), dtype)
-
-    def _weights(self, rows: Rows | Sample) -> tuple[NDArray | None, NDArray | None]:
-        """Return the weight of each row, and the weight of one observation in it.
-
-        Row weights count observations; class weights say how much each of them matters.
-        """
-        if self.class_weight is None:
-            return rows.weight, None if rows.weight is None else np.minimum(rows.weight, 1.0)
-        assert isinstance(self.targets, Classes)
-        factor = self.class_weight[self.targets.index(_checks.has_targets(rows.y))]
-        if rows.weight is None:
-            return factor, factor
-        return factor * rows.weight, factor * np.minimum(rows.weight, 1.0)
 
 
 class Solver(Coded, ABC):

@@ -19,9 +19,9 @@ from scipy import sparse
 from kernelm._config import working_bytes
 from kernelm.data import ArraySource, Rows, Source, block_rows, stream
 from kernelm.data.targets import Targets
-from kernelm.estimators.solution import HeldOut
 from kernelm.features import InputScaler, RowNormalizer
 from kernelm.ridge import Status
+from kernelm.tasks import HeldOut
 from kernelm.units import activate, draw
 
 _CACHE_BYTES = 2**20  # half of a common L2 cache

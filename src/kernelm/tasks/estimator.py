@@ -1,4 +1,4 @@
-"""The scikit-learn side of every machine that is solved in closed form.
+"""The scikit-learn side of every machine.
 
 Rows come in as arrays, frames or sources; what can be known before learning is surveyed once; a
 machine is fitted; scores come out. Subclasses say which machine.
@@ -26,7 +26,9 @@ from kernelm import _checks
 from kernelm.data import ArraySource, Progress, Sample, Source
 from kernelm.data.frames import FrameColumns, is_frame
 from kernelm.data.targets import Targets
-from kernelm.estimators.machine import SAMPLE_ROWS
+
+#: Rows kept for freezing maps, leave-one-out scores, calibration and intervals.
+SAMPLE_ROWS = 4096
 
 
 class Survey(NamedTuple):
@@ -37,7 +39,7 @@ class Survey(NamedTuple):
     class_weight: NDArray | None
 
 
-class ClosedFormEstimator(BaseEstimator, ABC):
+class Estimator(BaseEstimator, ABC):
     """Survey the rows, fit a machine, and let it score other rows."""
 
     machine_: Any  #: has targets, held-out scores, and predicts scores
