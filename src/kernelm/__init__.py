@@ -18,6 +18,7 @@ from kernelm.estimators import (
     OPELMRegressor,
     unit_curve,
 )
+from kernelm.margin import KernelSVC, KernelSVR, cross_test
 from kernelm.ridge import Status
 from kernelm.search import select_kernel
 
@@ -28,11 +29,14 @@ __all__ = [
     "ELMRegressor",
     "KernelELMClassifier",
     "KernelELMRegressor",
+    "KernelSVC",
+    "KernelSVR",
     "OPELMClassifier",
     "OPELMRegressor",
     "Status",
     "__version__",
     "config_context",
+    "cross_test",
     "data",
     "get_config",
     "kernels",

@@ -477,3 +477,19 @@ def few_columns(n_features: int, most: int, name: str) -> None:
             f"{name} evaluates the model twice for each column and row, for at most {most} "
             f"columns; got {n_features}: select columns or project them first"
         )
+
+
+# --- support vector machines ---------------------------------------------------------------------
+
+
+def fits_memory(n_rows: int, working_bytes: int, times: int) -> None:
+    """Raise if a kernel matrix of all pairs of rows takes more than ``times`` the budget."""
+    needed, limit = 8 * n_rows**2, times * working_bytes
+    if needed > limit:
+        megabytes = -(-needed // (times * 2**20))
+        raise MemoryError(
+            f"the kernel matrix of n_samples={n_rows} rows (equal ones counted once) takes "
+            f"{needed / 1e9:.3g} GB, and the limit is {limit / 1e9:.3g} GB; use "
+            f"CoreVectorClassifier or CoreVectorRegressor, which never hold it, or raise the "
+            f"limit with kernelm.set_config(working_memory={megabytes})"
+        )

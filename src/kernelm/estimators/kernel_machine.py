@@ -16,10 +16,10 @@ from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.iterative import IterativeMachine
 from kernelm.estimators.large import LargeMachine
 from kernelm.estimators.machine import WORTHWHILE, Machine
-from kernelm.estimators.metric import NAMED, KernelChooser
+from kernelm.estimators.metric import KernelChooser
 from kernelm.estimators.sensitivity import MAX_COLUMNS
 from kernelm.features import CHOICES, FeatureMap, InputScaler, KernelColumns, choose, distinct
-from kernelm.kernels import Kernel
+from kernelm.kernels import NAMED, Kernel
 from kernelm.tasks import SAMPLE_ROWS, Plan, Survey, doublings, largest_layer
 
 APPROXIMATIONS = ("auto", "exact", "subset", "landmarks", "nystrom")

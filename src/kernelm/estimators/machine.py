@@ -28,7 +28,6 @@ from kernelm.ridge import (
     loo_residuals,
 )
 
-
 #: A larger layer must lower the criterion by this share to be preferred.
 WORTHWHILE = 0.01
 

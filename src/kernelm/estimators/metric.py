@@ -19,29 +19,9 @@ from kernelm.estimators.base import MomentEstimator
 from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.sensitivity import MAX_COLUMNS, mean_squared_slopes, metric_weights
 from kernelm.features import InputScaler, KernelColumns
-from kernelm.kernels import (
-    ArcCosine,
-    AsymptoticELM,
-    Gaussian,
-    Kernel,
-    Laplacian,
-    Linear,
-    Matern32,
-    Matern52,
-)
+from kernelm.kernels import NAMED, Kernel
 from kernelm.search import KernelPath, best_metric, rank_kernels
 from kernelm.tasks import Survey
-
-#: Kernels that can be asked for by name.
-NAMED: dict[str, Kernel] = {
-    "linear": Linear(),
-    "gaussian": Gaussian("median"),
-    "laplacian": Laplacian("median"),
-    "matern32": Matern32("median"),
-    "matern52": Matern52("median"),
-    "arccosine": ArcCosine([1], normalize=True),
-    "elm": AsymptoticELM(),
-}
 
 SHARPENING_ROWS = 1000  # rows that tell how much each input counts, and as many that judge it
 FEWEST_JUDGES = 300

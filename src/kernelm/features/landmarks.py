@@ -186,13 +186,13 @@ def distinct(X: Any, weight: NDArray | None = None) -> NDArray:
     on the order of the rows, nor on how often a row is repeated, nor on dense or sparse storage.
     """
     counts = np.arange(X.shape[0]) if weight is None else np.flatnonzero(weight > 0)
-    keys = np.concatenate([_digests(X[counts[rows]]) for rows in _slices(len(counts), 1024)])
+    keys = np.concatenate([digests(X[counts[rows]]) for rows in _slices(len(counts), 1024)])
     # Single precision decides the order, so that float32 rows come in that of float64.
     _, first = np.unique(keys, axis=0, return_index=True)
     return counts[first]
 
 
-def _digests(X: Any) -> NDArray:
+def digests(X: Any) -> NDArray:
     """Return two numbers of 64 bits that stand for the contents of each row, (n, 2).
 
     Sums over the entries that are not zero of a hash of column and value: the first of values

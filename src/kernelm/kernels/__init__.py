@@ -7,6 +7,7 @@ from kernelm.kernels.chi_square import AdditiveChiSquare, ChiSquare
 from kernelm.kernels.dot import Linear, Polynomial, Sigmoid
 from kernelm.kernels.elm import ArcSineLayer, AsymptoticELM, ELMKernel
 from kernelm.kernels.layers import Exp, GaussianLayer, Layer, Normalize, PolynomialLayer, Power
+from kernelm.kernels.named import NAMED, named
 from kernelm.kernels.radial import (
     Circular,
     Gaussian,
@@ -19,6 +20,7 @@ from kernelm.kernels.radial import (
 from kernelm.kernels.stack import Stacked
 
 __all__ = [
+    "NAMED",
     "AdditiveChiSquare",
     "ArcCosine",
     "ArcCosineLayer",
@@ -48,4 +50,5 @@ __all__ = [
     "Spherical",
     "Stacked",
     "Sum",
+    "named",
 ]

@@ -111,7 +111,7 @@ class Classifier(ClassifierMixin, Estimator, ABC):
             return coding, None
         _checks.one_output(isinstance(coding, Classes))
         assert isinstance(coding, Classes)
-        return coding, _class_weights(self.class_weight, coding.labels, counts)
+        return coding, class_weights(self.class_weight, coding.labels, counts)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -145,7 +145,7 @@ def _sorted_labels(counts: Counts, dtype: np.dtype) -> NDArray:
     return np.array(sorted(counts), dtype=None if dtype.kind in "US" else dtype)
 
 
-def _class_weights(class_weight: Any, labels: NDArray, counts: list[Counts] | None) -> NDArray:
+def class_weights(class_weight: Any, labels: NDArray, counts: list[Counts] | None) -> NDArray:
     if isinstance(class_weight, str):
         _checks.one_of(class_weight, "class_weight", ["balanced"])
         n = np.array([(counts or [{}])[0].get(label, 0.0) for label in labels])
