@@ -18,13 +18,23 @@ from kernelm.estimators import (
     OPELMRegressor,
     unit_curve,
 )
-from kernelm.margin import KernelSVC, KernelSVR, cross_test
+from kernelm.margin import (
+    CoreVectorClassifier,
+    CoreVectorDetector,
+    CoreVectorRegressor,
+    KernelSVC,
+    KernelSVR,
+    cross_test,
+)
 from kernelm.ridge import Status
 from kernelm.search import select_kernel
 
 __all__ = [
     "BoostedELMClassifier",
     "BoostedELMRegressor",
+    "CoreVectorClassifier",
+    "CoreVectorDetector",
+    "CoreVectorRegressor",
     "ELMClassifier",
     "ELMRegressor",
     "KernelELMClassifier",

@@ -289,10 +289,10 @@ def between(value: Any, name: str, low: float, high: float) -> Any:
     return value
 
 
-def share(value: Any, name: str) -> Any:
-    """Return ``value`` if it is a number above 0 and at most 1."""
-    if not _is_number(value) or not 0 < value <= 1:
-        raise ValueError(f"{name} must be a number above 0 and at most 1, got {value!r}")
+def share(value: Any, name: str, most: float = 1) -> Any:
+    """Return ``value`` if it is a number above 0 and at most 1, or less."""
+    if not _is_number(value) or not 0 < value <= most:
+        raise ValueError(f"{name} must be a number above 0 and at most {most}, got {value!r}")
     return value
 
 

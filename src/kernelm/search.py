@@ -14,6 +14,7 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_X_y
 
@@ -144,6 +145,22 @@ def rank_kernels(
     trials = dict(pooled(rate, _grams(resolved, X), effective_jobs(None)))
     # Of equals, the one that was offered first.
     return KernelPath(tuple(sorted((trials[i] for i in sorted(trials)), key=lambda t: t.score)))
+
+
+def scalings(sample: Sample, *, scale_inputs: bool, several: bool) -> list[InputScaler]:
+    """Return the scalings of the inputs to choose from, the usual one first.
+
+    Pixels are alike: all of them get the same scale. Counts and intensities have roots.
+    """
+    X, weight = sample.X, sample.weight
+    if not scale_inputs:
+        return [InputScaler.identity(X.shape[1])]
+    alike = (False, True) if several and X.shape[1] > 1 and not sparse.issparse(X) else (False,)
+    root = (False, True) if several and X.min() >= 0 else (False,)
+    return [
+        InputScaler.fit(X, weight, unit_length=False, alike=a, root=r)
+        for r, a in product(root, alike)
+    ]
 
 
 def best_metric(

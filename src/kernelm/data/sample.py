@@ -27,6 +27,11 @@ def priorities(start: int, stop: int, seed: int) -> NDArray:
     return _hash(np.arange(start, stop), seed)
 
 
+def priorities_of(positions: NDArray, seed: int) -> NDArray:
+    """Return the priorities of chosen positions: who they are in a sample."""
+    return _hash(positions, seed)
+
+
 def _hash(positions: NDArray, seed: int) -> NDArray:
     """Return a uniform 64-bit hash of each position (splitmix64 finaliser)."""
     z = positions.astype(np.uint64)

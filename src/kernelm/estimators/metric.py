@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable
 from functools import partial
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from kernelm import _checks
 from kernelm.data import Sample
@@ -20,7 +17,7 @@ from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.sensitivity import MAX_COLUMNS, mean_squared_slopes, metric_weights
 from kernelm.features import InputScaler, KernelColumns
 from kernelm.kernels import NAMED, Kernel
-from kernelm.search import KernelPath, best_metric, rank_kernels
+from kernelm.search import KernelPath, best_metric, rank_kernels, scalings
 from kernelm.tasks import Survey
 
 SHARPENING_ROWS = 1000  # rows that tell how much each input counts, and as many that judge it
@@ -44,15 +41,12 @@ class KernelChooser(MomentEstimator, ABC):
     def _settle(self, survey: Survey) -> None:
         self.feature_weights_ = np.ones(survey.sample.X.shape[1])
         self.round_path_: list[float] = []
-        if not self._searches:
-            self._choose_kernel(survey, self._scalers(survey.sample, alike=(False,), root=(False,)))
-            return
-        # Pixels are alike: all of them get the same scale. Counts and intensities have roots.
-        X = survey.sample.X
-        alike = (False, True) if X.shape[1] > 1 and not sparse.issparse(X) else (False,)
-        root = (False, True) if X.min() >= 0 else (False,)
-        self._choose_kernel(survey, self._scalers(survey.sample, alike, root))
-        self._sharpen(survey)
+        self._choose_kernel(
+            survey,
+            scalings(survey.sample, scale_inputs=self.scale_inputs, several=self._searches),
+        )
+        if self._searches:
+            self._sharpen(survey)
 
     def _weigh(self, survey: Survey, squared_slopes: NDArray) -> None:
         """Settle the next round: inputs weighted by their slopes, and a kernel that suits them."""
@@ -98,18 +92,6 @@ class KernelChooser(MomentEstimator, ABC):
 
     def _search_options(self) -> dict[str, Any]:
         return {"intercept": self.fit_intercept, "seed": self.seed_}
-
-    def _scalers(
-        self, sample: Sample, alike: Iterable[bool], root: Iterable[bool]
-    ) -> list[InputScaler]:
-        """Return the scalings to choose from, the usual one first."""
-        X, weight = sample.X, sample.weight
-        if not self.scale_inputs:
-            return [InputScaler.identity(X.shape[1])]
-        return [
-            InputScaler.fit(X, weight, unit_length=False, alike=a, root=r)
-            for r, a in product(root, alike)
-        ]
 
     @property
     def _searches(self) -> bool:

@@ -19,8 +19,8 @@ from kernelm._config import working_bytes
 from kernelm.data import ArraySource, Rows, block_rows, stream
 from kernelm.data.targets import best_class
 from kernelm.features import InputScaler, KernelColumns
-from kernelm.features.landmarks import digests
 from kernelm.kernels import Kernel, named
+from kernelm.margin.rows import merged
 from kernelm.tasks.classification import class_weights
 
 LIMIT = 16  # the kernel matrix of all rows may take so many times the working memory
@@ -87,7 +87,7 @@ class SupportVectorMachine(BaseEstimator, ABC):
         _checks.some_weight(weight)
         if not is_regressor(self):
             check_classification_targets(y)
-        rows, weight = _merged(X, y, weight)
+        rows, weight, _ = merged(X, y, weight)
         X, y = X[rows], y[rows]
         costs = self._costs(y, weight)
         _checks.fits_memory(len(rows), working_bytes(), LIMIT)
@@ -365,18 +365,6 @@ class KernelSVR(RegressorMixin, SupportVectorMachine):
 
     def _scores_of(self, K: NDArray) -> NDArray:
         return K @ self.dual_coef_.T + self.intercept_
-
-
-def _merged(X: Any, y: NDArray, weight: NDArray) -> tuple[NDArray, NDArray]:
-    """Return positions of one row of each kind (x, y), in an order of contents, and weights."""
-    there = np.flatnonzero(weight > 0)
-    contents = np.concatenate(
-        [digests(X[there[at : at + 1024]]) for at in range(0, len(there), 1024)]
-    )
-    target = np.unique(y[there], return_inverse=True)[1].astype(np.uint64)
-    keys = np.column_stack([contents, target])
-    _, first, kind = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    return there[first], np.bincount(kind.ravel(), weight[there])
 
 
 def _gram_matrix(kernel: Kernel, X: Any) -> NDArray:

@@ -146,6 +146,7 @@ def _sorted_labels(counts: Counts, dtype: np.dtype) -> NDArray:
 
 
 def class_weights(class_weight: Any, labels: NDArray, counts: list[Counts] | None) -> NDArray:
+    """Return the factor of each label; "balanced" needs the weight of each label in the rows."""
     if isinstance(class_weight, str):
         _checks.one_of(class_weight, "class_weight", ["balanced"])
         n = np.array([(counts or [{}])[0].get(label, 0.0) for label in labels])

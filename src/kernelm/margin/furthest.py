@@ -1,0 +1,261 @@
+"""Which points are furthest from a centre? Blocks of rows, threads, and samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from kernelm._config import working_bytes
+from kernelm.data import Rows, Source, block_rows, stream
+from kernelm.kernels import Kernel
+
+if TYPE_CHECKING:
+    from kernelm.margin.ball import Ball
+
+#: A sample of 59 holds one of the furthest 5 % with probability 0.95 (Tsang et al., 2005).
+SAMPLE = 59
+SEVERAL = 8  # rows looked at for each that is wanted, where many are
+
+
+def share_of(rows: Rows) -> NDArray:
+    """Return the part of each row's weight that one observation is: 3 is three of them."""
+    return np.ones(rows.n) if rows.weight is None else 1 / np.maximum(rows.weight, 1.0)
+
+
+class Points(NamedTuple):
+    """The points that a block of rows stands for: up to L for each of n rows."""
+
+    X: Any  #: scaled rows
+    codes: NDArray  #: (n, L, m)
+    g: NDArray  #: (n, L)
+    ridge: NDArray  #: (n,) squared private coordinate
+    share: NDArray  #: (n,) part of a row's weight that one observation is
+    position: NDArray  #: (n,) of the rows in the source
+
+
+class Core(NamedTuple):
+    """Points of a core set, one a row."""
+
+    X: Any
+    codes: NDArray  #: (n, m)
+    g: NDArray  #: (n,)
+    ridge: NDArray  #: (n,)
+    share: NDArray  #: (n,)
+    key: NDArray  #: (n,) position of the row · L + which of its points
+    position: NDArray  #: (n,)
+
+    def take(self, at: NDArray) -> Self:
+        """Return some of the points."""
+        return type(self)(*(part[at] for part in self))
+
+    def joined(self, other: Self) -> Self:
+        """Return the points of both."""
+        X = (
+            sparse.vstack([self.X, other.X], format="csr")
+            if sparse.issparse(self.X)
+            else np.concatenate([self.X, other.X])
+        )
+        rest = (np.concatenate(pair) for pair in zip(self[1:], other[1:], strict=True))
+        return type(self)(X, *rest)
+
+
+class _Found(NamedTuple):
+    core: Core
+    value: NDArray  #: g/2 − (K̃α): half of the squared distance but for a constant
+
+
+@final
+@dataclass(eq=False)
+class Search:
+    """Finds the points of a source that are furthest from the centre of a ball.
+
+    Scaled rows and kernel columns of the core set are kept in memory while they fit the budget,
+    so that a round costs the columns of the new core points only. Beyond that, samples of the
+    rows are searched first, and all rows only when samples find nothing more.
+    """
+
+    source: Source
+    points: Callable[[Rows], Points | None]  #: None where no row of a block takes part
+    kernel: Kernel
+    bias: float
+    n_jobs: int | None = None
+    budget: float | None = None  #: bytes for what is kept
+    points_per_row: int = 1
+    evaluations: int = 0
+    is_complete: bool = True  #: whether the last search looked at every row
+    _blocks: dict[int, Points | None] = field(default_factory=dict)
+    _columns: dict[int, NDArray] = field(default_factory=dict)
+    _keeps: bool = True
+    _rows: int = 0
+
+    @property
+    def n_points(self) -> float:
+        """At most so many points there are; infinite where only a pass can tell."""
+        n = self.source.n_rows
+        return np.inf if n is None else n * self.points_per_row
+
+    def every_point(self) -> Core:
+        """Return all points."""
+        parts = []
+        for points in self.all_points(4096):
+            n, L = points.g.shape
+            parts.append(chosen(points, np.repeat(np.arange(n), L), np.tile(np.arange(L), n)))
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = whole.joined(part)
+        return whole
+
+    def first(self, rng: np.random.Generator, n: int) -> Core:
+        """Return some points to begin with."""
+        points = self._some(rng, SEVERAL * n) if self._jumps else None
+        if points is None:
+            parts = stream(self.source, self.points, rows=4096, n_jobs=1)
+            points = next(p for p in parts if p is not None)
+        at = rng.permutation(len(points.ridge))[:n]
+        return chosen(points, at, np.zeros(len(at), np.intp))
+
+    def furthest(
+        self, ball: Ball, n: int, rng: np.random.Generator, slack: float
+    ) -> tuple[Core, float]:
+        """Return points outside the ball, the furthest first, and the largest squared distance.
+
+        If the search was a sample, the distance is that of the sample; a search over all rows
+        follows whenever a sample finds nothing outside.
+        """
+        size = max(SAMPLE, SEVERAL * n)
+        if not self._keeps and self._jumps and (self.source.n_rows or 0) > 4 * size:
+            points = self._some(rng, size)
+            if points is not None:
+                found = self._best(points, self._scores(points, ball, None), ball, n)
+                outside = found.value - 0.5 * ball.level > 0.5 * slack
+                if outside.any():
+                    self.is_complete = False
+                    return found.core.take(np.flatnonzero(outside)), _squared(ball, found.value)
+        return self.everything(ball, n)
+
+    def everything(self, ball: Ball, n: int = 1) -> tuple[Core, float]:
+        """Search all rows."""
+        self.is_complete = True
+        self._plan(len(ball.alpha))
+
+        def work(rows: Rows) -> _Found | None:
+            points = self._points_of(rows)
+            if points is None:
+                return None
+            return self._best(points, self._scores(points, ball, rows.start), ball, n)
+
+        best: _Found | None = None
+        for found in stream(self.source, work, rows=self._rows, n_jobs=self.n_jobs):
+            if found is not None:
+                best = found if best is None else _furthest_of(best, found, n)
+        assert best is not None
+        outside = best.value > 0.5 * ball.level
+        return best.core.take(np.flatnonzero(outside)), _squared(ball, best.value)
+
+    def all_points(self, rows: int) -> Iterator[Points]:
+        """Yield the points of all rows, block by block."""
+        for points in stream(self.source, self.points, rows=rows, n_jobs=1):
+            if points is not None:
+                yield points
+
+    def keep(self, at: NDArray) -> None:
+        """Drop the columns of core points that are no more."""
+        for start, K in self._columns.items():
+            self._columns[start] = np.ascontiguousarray(K[:, at])
+
+    # -- what is kept -------------------------------------------------------------------
+
+    @property
+    def _jumps(self) -> bool:
+        return hasattr(self.source, "take") and self.source.n_rows is not None
+
+    def _plan(self, n_core: int) -> None:
+        """Decide whether rows and columns still fit, and how large blocks are."""
+        itemsize, D, N = self.source.dtype.itemsize, self.source.n_features, self.source.n_rows
+        per_row = itemsize * (2 * n_core + D + 4)
+        budget = working_bytes() if self.budget is None else self.budget
+        if self._keeps and (N is None or N * per_row > budget):
+            self._keeps = False
+            self._blocks, self._columns = {}, {}
+        if not self._rows or not self._keeps:
+            self._rows = block_rows(per_row + 16 * D, N, self.n_jobs)
+
+    def _points_of(self, rows: Rows) -> Points | None:
+        if rows.start in self._blocks:
+            return self._blocks[rows.start]
+        points = self.points(rows)
+        if self._keeps:
+            self._blocks[rows.start] = points
+        return points
+
+    def _some(self, rng: np.random.Generator, n: int) -> Points | None:
+        N = self.source.n_rows or 0
+        at = np.sort(rng.choice(N, min(n, N), replace=False))
+        rows = self.source.take(at)  # pyright: ignore[reportAttributeAccessIssue]
+        points = self.points(rows)
+        return None if points is None else points._replace(position=at[points.position])
+
+    # -- distances ----------------------------------------------------------------------
+
+    def _scores(self, points: Points, ball: Ball, start: int | None) -> NDArray:
+        """Return F of the rows, from columns that are kept or not."""
+        Z = ball.core.X
+        if start is None or not self._keeps:
+            K = self._gram(points.X, Z)
+        else:
+            K = self._columns.get(start)
+            if K is None:
+                K = np.empty((points.X.shape[0], 0), points.X.dtype)
+            if K.shape[1] < Z.shape[0]:
+                K = np.hstack([K, self._gram(points.X, Z[K.shape[1] :])])
+                self._columns[start] = K
+        W = ball.weights
+        return K @ W.astype(K.dtype) + self.bias * W.sum(axis=0)
+
+    def _gram(self, X: Any, Z: Any) -> NDArray:
+        self.evaluations += X.shape[0] * Z.shape[0]
+        return self.kernel.gram(X, Z.astype(X.dtype, copy=False))
+
+    def _best(self, points: Points, F: NDArray, ball: Ball, n: int) -> _Found:
+        """Return the furthest n points of a block that are not in the core set."""
+        value = 0.5 * points.g - np.einsum("nlm,nm->nl", points.codes, F)
+        which = value.argmax(axis=1)
+        value = value[np.arange(len(value)), which]
+        L = points.g.shape[1]
+        known = np.isin(points.position * L + which, ball.core.key)
+        value[known] = -np.inf
+        n = min(n, len(value))
+        at = np.argpartition(-value, n - 1)[:n]
+        at = at[np.argsort(-value[at], kind="stable")]
+        return _Found(chosen(points, at, which[at]), value[at].astype(np.float64))
+
+
+def chosen(points: Points, at: NDArray, which: NDArray) -> Core:
+    """Return some points of a block: those ``which`` of the rows ``at``."""
+    L = points.g.shape[1]
+    position = points.position[at]
+    return Core(
+        points.X[at],
+        points.codes[at, which].astype(np.float64),
+        points.g[at, which].astype(np.float64),
+        points.ridge[at].astype(np.float64),
+        points.share[at],
+        position * L + which,
+        position,
+    )
+
+
+def _furthest_of(one: _Found, other: _Found, n: int) -> _Found:
+    value = np.concatenate([one.value, other.value])
+    at = np.argsort(-value, kind="stable")[:n]
+    return _Found(one.core.joined(other.core).take(at), value[at])
+
+
+def _squared(ball: Ball, value: NDArray) -> float:
+    """Return the largest squared distance; core points are on the ball."""
+    return float(max(ball.rho + 2 * value.max(initial=-np.inf), ball.rho + ball.top))
