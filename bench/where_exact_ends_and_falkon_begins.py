@@ -2,7 +2,7 @@
 
 Measured, with a Gaussian kernel of median width and rows held out from the TRAINING part:
 (1) ``exact.EIGEN_ROWS``: every alpha by one eigendecomposition, or one alpha (chosen on
-EIGEN_ROWS rows) by Cholesky; (2) exact or ``nystrom`` with 2,048 landmarks, from 2,000 to 16,000
+at most 4,096 rows) by Cholesky; (2) exact or ``nystrom`` with 2,048 landmarks, from 2,000 to 16,000
 rows; (3) ``kernel_machine.DIRECT_LANDMARKS``: sums and an eigendecomposition, or Falkon's passes.
 Claim: the thresholds in the code are those that the last lines print, to a factor of two.
 
@@ -21,7 +21,8 @@ from kernelm.estimators.kernel_machine import DIRECT_LANDMARKS
 
 HELD_OUT = 5000
 EIGEN_SECONDS = 2.0  # what the choice of alpha by an eigendecomposition may take
-POINTS = 0.1  # percent of accuracy that are worth a slower fit
+POINTS = 0.1  # percent of accuracy that held-out rows hardly tell apart
+MINUTE = 60.0  # what an exact fit may take, if it is the better one
 
 
 def rows_of(name):
@@ -72,19 +73,19 @@ def no_slower(one, other):
     return one["fit_s"] <= other["fit_s"]
 
 
-def no_slower_or_better(one, other):
-    return no_slower(one, other) or one["accuracy"] >= other["accuracy"] + POINTS
+def no_worse_in_a_minute(one, other):
+    return one["fit_s"] <= MINUTE and one["accuracy"] >= other["accuracy"] - POINTS
 
 
 #: part: what is measured, at which sizes, when the first way is right, and what the code says
 PARTS = {
     "eigen": (eigen_or_cholesky, [1000, 1500, 2000, 3000, 4000], quick_eigen, exact.EIGEN_ROWS),
-    "exact": (exact_or_nystrom, [2000, 4000, 8000, 16_000], no_slower_or_better, 16_384),
+    "exact": (exact_or_nystrom, [2000, 4000, 8000, 16_000], no_worse_in_a_minute, 16_384),
     "direct": (direct_or_falkon, [1024, 2048, 4096], no_slower, DIRECT_LANDMARKS),
 }
 RULES = {
     "eigen": f"the eigendecomposition takes at most {EIGEN_SECONDS:g} s",
-    "exact": f"exact is no slower than nystrom, or better by {POINTS} points",
+    "exact": f"exact is not behind nystrom by {POINTS} points, and takes at most a minute",
     "direct": "direct is no slower than falkon",
 }
 

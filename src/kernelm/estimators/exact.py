@@ -12,9 +12,10 @@ from kernelm.data import Progress, Sample, Source
 from kernelm.data.targets import Targets
 from kernelm.estimators.solution import Solution, Solver
 from kernelm.features import KernelColumns
-from kernelm.ridge import DualCholesky, DualFactor, Path, default_alphas
+from kernelm.ridge import DualCholesky, DualFactor, Path, default_alphas, walk
 
 EIGEN_ROWS = 2000  # up to here one eigendecomposition serves every alpha in a second or two
+WALK_ROWS = 4096  # rows on which some alphas are compared, a Cholesky factor each
 LARGE_BYTES = 2**29  # kernel matrices above this size are kept in float32
 
 
@@ -57,7 +58,20 @@ class ExactMachine(Solver):
     def _chosen_alpha(self) -> Path:
         if np.ndim(self.alpha) == 0 and not isinstance(self.alpha, str):
             return Path("given", np.array([float(self.alpha)]), np.array([np.nan]))
-        return self._by_eigenvalues(self.sample.head(EIGEN_ROWS)).path
+        path = self._by_eigenvalues(self.sample.head(EIGEN_ROWS)).path
+        if not isinstance(self.alpha, str):
+            return path
+        # More rows want less ridge: from the best alpha of few rows on, downhill with more.
+        more = self.sample.head(WALK_ROWS)
+        (weight, unit), Y = self._weights(more), self._encode(more)
+        K = self.phi.kernel.gram(self.phi.scaler.transform(more.X).astype(np.float64))
+
+        def error(alpha: float) -> float:
+            dual = DualCholesky.of(K, Y, alpha, weight, intercept=self.intercept)
+            squares = (dual.loo_residuals(_part(weight, unit)) ** 2).sum(axis=1)
+            return float(np.average(squares, weights=weight))
+
+        return walk(error, path.best)
 
     def _by_cholesky(self, path: Path) -> Solution:
         weight, _ = self._weights(self.sample)

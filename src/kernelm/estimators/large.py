@@ -25,13 +25,11 @@ from kernelm.data import (
 from kernelm.data.targets import Targets
 from kernelm.estimators.solution import Solution, Solver
 from kernelm.features import KernelColumns
-from kernelm.ridge import Path, PrimalCholesky, Status, Weights, shared_directions
+from kernelm.ridge import Path, PrimalCholesky, Status, Weights, shared_directions, walk
 from kernelm.ridge.primal_cholesky import Block
 
 LOO_ROWS = 2048  # rows whose leave-one-out error compares alphas, and calibrates
-MOST_ALPHAS = 8
 CHUNK_ROWS = 256  # whose features a worker makes at a time
-FLAT = 0.02  # a decade that changes the error less says that no other alpha is much better
 
 
 @final
@@ -81,13 +79,17 @@ class LargeMachine(Solver):
         self.sample = self.sample.head(LOO_ROWS)
         primal = self._summed(source, progress)
         Phi, Y = self._map(self.sample.X), self._encode(self.sample)
+        tried: dict[float, Solved] = {}
+
+        def error(alpha: float) -> float:
+            tried[alpha] = self._solved(primal, alpha, Phi, Y)
+            return tried[alpha].score
+
         if isinstance(self.alpha, str):
-            tried = _walk(lambda alpha: self._solved(primal, alpha, Phi, Y), self.start)
+            path = walk(error, self.start)
         else:
-            tried = {float(self.alpha): self._solved(primal, float(self.alpha), Phi, Y)}
-        alphas = np.sort(list(tried))
-        criterion = "loo" if isinstance(self.alpha, str) else "given"
-        path = Path(criterion, alphas, np.array([tried[a].score for a in alphas]))
+            alpha = float(self.alpha)
+            path = Path("given", np.array([alpha]), np.array([error(alpha)]))
         best = tried[path.best]
         self._residuals = best.residuals
         units_path = dict(self.earlier or {}) | {self.phi.n_features_out: path.score}
@@ -165,22 +167,3 @@ class LargeMachine(Solver):
 
     def _sample_residuals(self) -> NDArray:
         return self._residuals
-
-
-def _walk(solve: Callable[[float], Solved], start: float) -> dict[float, Solved]:
-    """Try alphas in decades, downhill in the leave-one-out error."""
-    tried = {start: solve(start)}
-
-    def descend(factor: float) -> bool:
-        """Go on while it pays; return whether the other side need not be tried."""
-        here = start
-        while len(tried) < MOST_ALPHAS:
-            there = tried[factor * here] = solve(factor * here)
-            if not there.score < (1 - FLAT) * tried[here].score:
-                return here != start or there.score < (1 + FLAT) * tried[here].score
-            here *= factor
-        return True
-
-    if not descend(0.1):  # more landmarks want less ridge, as a rule
-        descend(10.0)
-    return tried

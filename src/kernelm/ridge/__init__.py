@@ -7,7 +7,7 @@ from kernelm.ridge.falkon import CrossSums, FalkonResult, Preconditioner, falkon
 from kernelm.ridge.lars import lars_order
 from kernelm.ridge.loo import loo_residuals
 from kernelm.ridge.moments import Moments, observations
-from kernelm.ridge.path import EQUAL, Path
+from kernelm.ridge.path import EQUAL, Path, walk
 from kernelm.ridge.prefixes import Prefix, Prefixes, fewest
 from kernelm.ridge.primal_cholesky import PrimalCholesky, shared_directions
 from kernelm.ridge.select import default_alphas, gcv_path, kfold_path
@@ -37,4 +37,5 @@ __all__ = [
     "loo_residuals",
     "observations",
     "shared_directions",
+    "walk",
 ]

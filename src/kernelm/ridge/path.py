@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
@@ -9,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelm.ridge.status import Status
+
+_MOST_STEPS = 8
+_FLAT = 0.02  # a decade that changes the error less says that no other alpha is much better
 
 #: Scores this close (relative) are equal: no data set tells them apart, and a larger alpha is
 #: the more stable model.
@@ -38,6 +42,7 @@ class Path:
     criterion: str
     alphas: NDArray
     scores: NDArray
+    walked: bool = False  #: the edges were chosen, not given
 
     @property
     def index(self) -> int:
@@ -60,6 +65,36 @@ class Path:
     @property
     def status(self) -> Status:
         """OK, or on which edge of the candidates the best one lies."""
-        if len(self.alphas) < 3 or 0 < self.index < len(self.alphas) - 1:
+        if self.walked or len(self.alphas) < 3 or 0 < self.index < len(self.alphas) - 1:
             return Status.OK
         return Status.EDGE_LOW if self.index == 0 else Status.EDGE_HIGH
+
+
+def walk(error: Callable[[float], float], start: float) -> Path:
+    """Try alphas in decades, downhill in a leave-one-out error that is expensive.
+
+    Examples
+    --------
+    >>> import math
+    >>> path = walk(lambda alpha: 1 + (math.log10(alpha) + 2) ** 2, start=1.0)
+    >>> path.alphas.round(4).tolist(), path.best
+    ([0.001, 0.01, 0.1, 1.0], 0.01)
+    """
+    tried = {start: error(start)}
+
+    def descend(factor: float) -> bool:
+        """Go on while it pays; return whether the other side need not be tried."""
+        here = start
+        while len(tried) < _MOST_STEPS:
+            there = factor * here
+            tried[there] = error(there)
+            if not tried[there] < (1 - _FLAT) * tried[here]:
+                # A flat valley is low enough.
+                return here != start or tried[there] < (1 + _FLAT) * tried[here]
+            here = there
+        return True
+
+    if not descend(0.1):  # more rows or landmarks want less ridge, as a rule
+        descend(10.0)
+    alphas = np.sort(list(tried))
+    return Path("loo", alphas, np.array([tried[a] for a in alphas]), walked=True)
