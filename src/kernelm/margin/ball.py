@@ -38,6 +38,8 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelm import _checks
+from kernelm._config import working_bytes
 from kernelm.kernels import Kernel
 from kernelm.margin.furthest import Core, Search
 from kernelm.margin.simplex import by_pairs, factor, maximise
@@ -225,3 +227,11 @@ def left_out_slack(Q: NDArray, alpha: NDArray, ridge: NDArray, share: NDArray) -
 def core_matrix(kernel: Kernel, bias: float, core: Core) -> NDArray:
     """Return K̃ of a core set."""
     return _Grown(kernel, bias, core).Q
+
+
+def most_core(max_core: int | str) -> int:
+    """Return the most core points: as many as given, or as twice the working memory holds."""
+    if isinstance(max_core, str):
+        _checks.one_of(max_core, "max_core (or a number)", ["auto"])
+        return int(np.sqrt(2 * working_bytes() / 8))
+    return _checks.integer(max_core, "max_core", low=2)

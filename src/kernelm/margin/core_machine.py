@@ -12,7 +12,7 @@ from kernelm import _checks
 from kernelm._config import working_bytes
 from kernelm.data import Rows, Source, effective_jobs, reduce
 from kernelm.kernels import Kernel, named
-from kernelm.margin.ball import Ball, enclose
+from kernelm.margin.ball import Ball, enclose, most_core
 from kernelm.margin.blurred import touch
 from kernelm.margin.furthest import Points, Search, share_of
 from kernelm.margin.machine import CoreMachine
@@ -51,10 +51,7 @@ class CoreVectorMachine(Estimator):
                 _checks.one_of(value, f"{name} (or a number)", ["auto"])
             else:
                 _checks.positive(value, name)
-        if isinstance(self.max_core, str):
-            _checks.one_of(self.max_core, "max_core (or a number)", ["auto"])
-        else:
-            _checks.integer(self.max_core, "max_core", low=2)
+        most_core(self.max_core)
         if self.max_seconds is not None:
             _checks.positive(self.max_seconds, "max_seconds")
         effective_jobs(self.n_jobs)
@@ -113,7 +110,7 @@ class CoreVectorMachine(Estimator):
     def _ball(self, source: Source, points: Any, tolerance: Any, n_jobs: int | None) -> Ball:
         budget = working_bytes() / (1 if n_jobs != 1 else effective_jobs(self.n_jobs))
         search = Search(source, points, self.kernel_, BIAS, n_jobs, budget, self._points_per_row)
-        options: dict[str, Any] = {"max_core": self._max_core, "seed": self.seed_}
+        options: dict[str, Any] = {"max_core": most_core(self.max_core), "seed": self.seed_}
         if self.max_seconds is not None:
             options["seconds"] = float(self.max_seconds)
         if getattr(self, "method", "cvm") == "bvm":
@@ -128,12 +125,6 @@ class CoreVectorMachine(Estimator):
             return auto
         share = (1 + float(self.eps)) ** 2 - 1
         return lambda ball: share * ball.radius**2
-
-    @property
-    def _max_core(self) -> int:
-        if not isinstance(self.max_core, str):
-            return int(self.max_core)
-        return int(np.sqrt(2 * working_bytes() / 8))
 
     # -- attributes that are derived when they are asked for ----------------------------
 

@@ -11,11 +11,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from kernelm import _checks
-from kernelm._config import working_bytes
 from kernelm.data import ArraySource, Rows, Sample, Source, block_rows, effective_jobs, stream
 from kernelm.features import InputScaler, KernelColumns
 from kernelm.kernels import Kernel, named
-from kernelm.margin.ball import Ball, enclose
+from kernelm.margin.ball import Ball, enclose, most_core
 from kernelm.margin.furthest import Points, Search, share_of
 from kernelm.ridge import Status
 from kernelm.tasks import SAMPLE_ROWS
@@ -142,7 +141,7 @@ class CoreVectorDetector(OutlierMixin, BaseEstimator):
         )
         self.kernel_ = kernel.resolve(self.scaler_.transform(sample.X), sample.weight, seed)
         share = (1 + float(self.eps)) ** 2 - 1
-        limits: dict[str, Any] = {"max_core": self._max_core(), "seed": seed}
+        limits: dict[str, Any] = {"max_core": most_core(self.max_core), "seed": seed}
         if self.max_seconds is not None:
             limits["seconds"] = _checks.positive(self.max_seconds, "max_seconds")
         search = Search(source, self._points, self.kernel_, 0.0, self.n_jobs)
@@ -159,12 +158,6 @@ class CoreVectorDetector(OutlierMixin, BaseEstimator):
         scores = self._scored(source)
         weight = source.weight if isinstance(source, ArraySource) else None
         return _quantile(scores, float(self.contamination), weight)
-
-    def _max_core(self) -> int:
-        if isinstance(self.max_core, str):
-            _checks.one_of(self.max_core, "max_core (or a number)", ["auto"])
-            return int(np.sqrt(2 * working_bytes() / 8))
-        return _checks.integer(self.max_core, "max_core", low=2)
 
     def _points(self, rows: Rows) -> Points | None:
         weight = np.ones(rows.n) if rows.weight is None else rows.weight
