@@ -227,7 +227,8 @@ def test_leverage_prefers_isolated_rows(dtype):
 def test_leverage_of_a_kernel_of_low_rank():
     X = rows(n=200, d=2)
     X[0] *= 50.0
-    found = [0 in choose(X, 10, "leverage", Linear(), s).indices for s in range(20)]
+    # Of 20 seeds, rounding decides whether 16 or 18 find it; of 200 it does not matter.
+    found = [0 in choose(X, 10, "leverage", Linear(), s).indices for s in range(200)]
     assert np.mean(found) > 0.8
 
 

@@ -224,11 +224,14 @@ class CoreVectorDetector(OutlierMixin, BaseEstimator):
 
 
 def _quantile(scores: NDArray, share: float, weight: NDArray | None) -> float:
-    """Return a number above a share of the weighted scores, halfway to the next of them."""
+    """Return a number above a share of the weighted scores, halfway between two of them."""
     order = np.argsort(scores)
     w = np.ones(len(scores)) if weight is None else weight
     order = order[w[order] > 0]
     below = np.cumsum(w[order])
     at = int(np.searchsorted(below, share * below[-1] * (1 + 1e-12), side="right"))
-    low, high = scores[order[max(at - 1, 0)]], scores[order[min(at, len(order) - 1)]]
-    return float(0.5 * (low + high))
+    high = scores[order[min(at, len(order) - 1)]]
+    # Copies of a row differ by rounding: the next score below is that of another row.
+    apart = high - 1e-9 * (1 + abs(high))
+    lower = scores[order][scores[order] < apart]
+    return float(0.5 * (high + (lower.max() if len(lower) else apart)))

@@ -77,7 +77,7 @@ def walk(error: Callable[[float], float], start: float) -> Path:
     --------
     >>> import math
     >>> path = walk(lambda alpha: 1 + (math.log10(alpha) + 2) ** 2, start=1.0)
-    >>> path.alphas.round(4).tolist(), path.best
+    >>> path.alphas.round(4).tolist(), round(path.best, 4)
     ([0.001, 0.01, 0.1, 1.0], 0.01)
     """
     tried = {start: error(start)}
