@@ -16,7 +16,7 @@ import statistics
 import time
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
 from harness import options, print_header, save, timed
 from kernelm import BoostedELMClassifier
@@ -37,7 +37,7 @@ def bare_blas(X, n_hidden, rows=16_384):
     for start in range(0, len(X), rows):
         block = X[start : start + rows]
         np.matmul(block, R, out=H[: len(block)])
-        gram = blas.ssyrk(1.0, H[: len(block)].T)
+        gram = H[: len(block)].T @ H[: len(block)]  # NumPy takes SYRK
     A = np.asarray(gram, np.float64, order="F")
     A[np.diag_indices(n_hidden)] += 1e9
     lapack.dpotrf(A, overwrite_a=1)

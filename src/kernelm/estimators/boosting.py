@@ -24,7 +24,6 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_blas_funcs
 from scipy.optimize import brentq
 
 from kernelm import _checks
@@ -34,6 +33,7 @@ from kernelm.data.sample import priorities
 from kernelm.data.targets import Targets
 from kernelm.estimators.steps import BoostedModel, Layer, Layers
 from kernelm.ridge import Status, observations
+from kernelm.ridge.moments import gram
 from kernelm.ridge.triangles import cholesky, solve_upper
 from kernelm.tasks import Coded, HeldOut
 
@@ -329,12 +329,10 @@ def _added(total: _Sums | None, part: _Sums | None) -> _Sums | None:
 
 
 def _sums(H: NDArray, R: NDArray) -> _Sums:
-    syrk: Any = get_blas_funcs("syrk", dtype=H.dtype)
-    # Hᵀ of a C-ordered block is Fortran-ordered: BLAS reads it without a copy.
-    gram, cross = syrk(1.0, H.T), H.T @ R
+    sums = _Sums(gram(H), H.T @ R)
     # A block that overflows must not get into the sums of the others.
-    _checks.finite_sums(np.diagonal(gram), cross)
-    return _Sums(gram, cross)
+    _checks.finite_sums(np.diagonal(sums.gram), sums.cross)
+    return sums
 
 
 def _probes(n_rows: int, seed: int) -> NDArray:

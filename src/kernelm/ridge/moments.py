@@ -12,11 +12,8 @@ from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import get_blas_funcs
 
 from kernelm import _checks
-
-_TILE = 256
 
 
 @final
@@ -94,7 +91,7 @@ class Moments:
             weight=n if weight is None else float(np.sum(weight)),
             phi=sums[:, 0].copy(),
             y=y,
-            gram=_gram(Phi),
+            gram=gram(Phi).astype(np.float64, copy=False),
             cross=sums[:, 1:].copy(),
             yy=yy,
             precision=float(np.finfo(Phi.dtype).eps),
@@ -206,20 +203,10 @@ def observations(weight: NDArray, unit: NDArray | None = None) -> float:
     return float(np.divide(weight, unit, out=np.zeros(len(weight)), where=unit > 0).sum())
 
 
-def _gram(Phi: NDArray) -> NDArray:
-    """Return ΦᵀΦ in double precision from one SYRK in the precision of the block."""
-    syrk: Any = get_blas_funcs("syrk", dtype=Phi.dtype)
-    # Φᵀ of a C-ordered block is Fortran-ordered: BLAS reads it without a copy.
-    upper = syrk(1.0, Phi.T)
-    n = len(upper)
-    full = np.empty((n, n))
-    for i in range(0, n, _TILE):
-        rows = slice(i, i + _TILE)
-        for j in range(i, n, _TILE):
-            columns = slice(j, j + _TILE)
-            tile = upper[rows, columns]
-            if i == j:
-                tile = np.triu(tile) + np.triu(tile, 1).T
-            full[rows, columns] = tile
-            full[columns, rows] = tile.T
-    return full
+def gram(Phi: NDArray) -> NDArray:
+    """Return ΦᵀΦ, symmetric to the last bit.
+
+    NumPy makes it with SYRK and lets other threads run meanwhile; SciPy's wrappers of BLAS and
+    LAPACK do not, and workers would take turns.
+    """
+    return Phi.T @ Phi
