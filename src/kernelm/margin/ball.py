@@ -37,6 +37,7 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from kernelm import _checks
 from kernelm._config import working_bytes
@@ -44,12 +45,15 @@ from kernelm.kernels import Kernel
 from kernelm.margin.furthest import Core, Search
 from kernelm.margin.simplex import by_pairs, factor, maximise
 from kernelm.ridge import Status
+from kernelm.ridge.triangles import tiles
 
 ALL_AT_ONCE = 512  # points up to which all of them are the core set to begin with
-_FEWEST, _MOST = 8, 512  # points that are added at a time: a quarter of those that are there
+# Points that are added at a time: as many as there are while they are few, then half of that. More
+# would be faster for tight tolerances, and make the core set larger than it need be.
+_FEWEST, _FEW = 64, 1024
 _EXACT = 200  # points up to which Cholesky factors are the faster solver
-_CLOSER = 0.1  # share of the violation outside that is left inside
-_PRUNE = 0.25  # share of points without weight from which on they are dropped
+_LOOK = 4  # times as many rows are looked at in each round
+_CLOSER = 0.1  # share of the tolerance for points outside that is allowed inside
 
 
 @final
@@ -126,66 +130,59 @@ def enclose(
     """
     rng, start = np.random.default_rng(seed), time.monotonic()
     few = search.n_points <= min(ALL_AT_ONCE, max_core)
-    first = search.every_point() if few else search.first(rng, _FEWEST)
-    grown = _Grown(kernel, bias, first)
+    n_first = min(max(ALL_AT_ONCE, _FEWEST), max_core)
+    grown = _Grown(kernel, bias, search.every_point() if few else search.first(rng, n_first))
     if few:  # nothing is gained by choosing, and the solution is exact
-        ball = grown.solve(0.0)
-        return grown.ball(ball.rho + ball.top, 1, len(first.g) ** 2)
-    ball, rounds, aim = grown.solve(0.0), 0, np.inf
+        ball = grown.solve()
+        return grown.ball(ball.rho + ball.top, 1, len(ball.alpha) ** 2)
+    ball = grown.solve()
+    rounds, look = 0, _LOOK * n_first
     while True:
         rounds += 1
-        n = int(np.clip(len(ball.alpha) // 2, _FEWEST, _MOST))
-        n = min(n, max_core - len(ball.alpha))
-        found, furthest = search.furthest(ball, max(n, 1), rng, tolerance(ball))
+        room = max_core - len(ball.alpha)
+        n_core = len(ball.alpha)
+        n = min(max(n_core if n_core <= _FEW else n_core // 2, _FEWEST), room)
+        found, furthest = search.furthest(ball, max(n, 1), rng, tolerance(ball), look)
+        look *= _LOOK
         ball = grown.ball(furthest, rounds, search.evaluations)
-        if ball.gap <= tolerance(ball):
+        if search.is_complete and ball.gap <= tolerance(ball):
             return ball
-        if n <= 0 or time.monotonic() - start > seconds:
+        if room <= 0 or time.monotonic() - start > seconds:
             if not search.is_complete:
                 _, furthest = search.everything(ball)
             return grown.ball(furthest, rounds, search.evaluations, Status.CORE_BUDGET)
-        grown.add(found, search)
-        # The core set is solved as closely as the other points are known to be inside.
-        aim = max(min(aim, _CLOSER * ball.gap), 0.5 * tolerance(ball))
-        ball = grown.solve(aim)
+        if len(found.g):
+            grown.add(found, search)
+            ball = grown.solve(_CLOSER * tolerance(ball))
 
 
 class _Grown:
-    """The core set and the matrix of its points, with room for more."""
+    """The core set and the matrix of its points."""
 
     def __init__(self, kernel: Kernel, bias: float, core: Core) -> None:
         self.kernel, self.bias, self.core = kernel, bias, core
-        self._room = np.empty((0, 0))
-        self._extend(0)
+        self.Q = self._extended(np.empty((0, 0)))
         self.alpha = np.full(len(core.g), 1 / len(core.g))
 
-    @property
-    def Q(self) -> NDArray:
-        n = len(self.core.g)
-        return self._room[:n, :n]
-
     def add(self, found: Core, search: Search) -> None:
-        """Take in points; those that have lost their weight go where they are many."""
-        kept = self.alpha > 0
-        if np.mean(~kept) > _PRUNE:
-            at = np.flatnonzero(kept)
-            self._room[: len(at), : len(at)] = self.Q[np.ix_(at, at)]
+        """Take in points; those that have lost their weight go."""
+        at = np.flatnonzero(self.alpha > 0)
+        if len(at) < len(self.alpha):
+            self.Q, self.alpha = self.Q[np.ix_(at, at)], self.alpha[at]
             self.core = self.core.take(at)
-            self.alpha = self.alpha[at]
             search.keep(at)
-        before = len(self.core.g)
         self.core = self.core.joined(found)
-        self._extend(before)
+        self.Q = self._extended(self.Q)
 
-    def solve(self, aim: float) -> Ball:
-        """Solve on the core set, few points exactly, many to within ``aim``."""
+    def solve(self, tolerance: float = 0.0) -> Ball:
+        """Solve on the core set, few points exactly, many to a tolerance."""
         n, n_new = len(self.core.g), len(self.core.g) - len(self.alpha)
-        if n <= _EXACT or not aim:
+        if n <= _EXACT or not tolerance:
             support = np.concatenate([self.alpha > 0, np.ones(n_new, bool)])
             self.vertex = maximise(self.Q, self.core.g, support)
         else:
             start = np.concatenate([self.alpha, np.zeros(n_new)])
-            self.vertex = by_pairs(self.Q, self.core.g, start, aim)
+            self.vertex = by_pairs(self.Q, self.core.g, start, tolerance)
         self.alpha = self.vertex.alpha
         return self.ball(np.nan, 0, 0)
 
@@ -197,20 +194,20 @@ class _Grown:
         rho = 0.5 * (float(alpha @ self.core.g) - level)  # αᵀ(g − 2K̃α) = λ
         return Ball(self.core, alpha, rho, level, top, furthest, evaluations, rounds, status)
 
-    def _extend(self, before: int) -> None:
-        """Write the rows of new points, with twice the room when it is used up."""
-        core, n = self.core, len(self.core.g)
-        if n > len(self._room):
-            room = np.empty((2 * n, 2 * n))
-            room[:before, :before] = self._room[:before, :before]
-            self._room = room
-        new = slice(before, n)
-        Z = core.X.astype(np.float64)
-        K = self.kernel.gram(Z[new], Z) + self.bias
-        K *= core.codes[new] @ core.codes.T
-        K[np.arange(n - before), np.arange(before, n)] += core.ridge[new]
-        self._room[new, :n] = K
-        self._room[:n, new] = K.T
+    def _extended(self, Q: NDArray) -> NDArray:
+        """Return the matrix with the rows of new points."""
+        core, before, n = self.core, len(Q), len(self.core.g)
+        whole = np.empty((n, n), core.X.dtype if n > ALL_AT_ONCE else np.float64)
+        whole[:before, :before] = Q
+        Z, codes = core.X.astype(whole.dtype), core.codes.astype(whole.dtype)
+        new = whole[before:]
+        new[:] = self.kernel.gram(Z[before:], Z)
+        new += self.bias
+        new *= codes[before:] @ codes.T
+        new[np.arange(n - before), np.arange(before, n)] += core.ridge[before:]
+        for rows in tiles(before):
+            whole[rows, before:] = new[:, rows].T
+        return whole
 
 
 def left_out_slack(Q: NDArray, alpha: NDArray, ridge: NDArray, share: NDArray) -> NDArray:
@@ -219,14 +216,15 @@ def left_out_slack(Q: NDArray, alpha: NDArray, ridge: NDArray, share: NDArray) -
     It is the slack of a core point when a share s of its weight is left out and the others keep
     carrying weight: leave-one-out of the ridge regression on the core set.
     """
-    inverse = np.linalg.inv(factor(Q) * np.tri(len(Q)).T)
+    inverse = solve_triangular(factor(Q), np.eye(len(Q)), check_finite=False)
     hat = 1 - ridge * np.einsum("ij,ij->i", inverse, inverse)
     return ridge * alpha / np.maximum(1 - share * hat, 1e-12)
 
 
 def core_matrix(kernel: Kernel, bias: float, core: Core) -> NDArray:
     """Return K̃ of a core set."""
-    return _Grown(kernel, bias, core).Q
+    Q = _Grown(kernel, bias, core).Q
+    return Q.astype(np.float64, copy=False)
 
 
 def most_core(max_core: int | str) -> int:

@@ -7,9 +7,11 @@ from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.multiclass import _ovr_decision_function
 
 from kernelm import _checks
+from kernelm._config import working_bytes
 from kernelm.data import ArraySource, Rows, Source, effective_jobs, pooled
 from kernelm.data.targets import Classes
 from kernelm.kernels import Kernel
@@ -131,9 +133,8 @@ class CoreVectorClassifier(CoreVectorMachine, Classifier):
 
     def _fit(self, source: Source, classes: Any) -> Self:
         survey = self._survey(source, classes)
-        everything, original, stands_for = source, None, None
-        if self.method == "bvm":
-            source, original, stands_for = _each_once(source)
+        everything = source
+        source, original, stands_for = _each_once(source)
         coding, n_classes = survey.coding, len(survey.coding.labels)  # pyright: ignore
         assert isinstance(coding, Classes)
         eta = self._largest_diag(everything, survey.class_weight)
@@ -218,10 +219,11 @@ def _rows_of(
 def _each_once(source: Source) -> tuple[Source, NDArray | None, NDArray | None]:
     """Return distinct rows, their positions, and which of them stands for each row.
 
-    A ball that is moved depends on who pulls first: equal rows become one, and the order is
-    that of their contents.
+    Equal rows are one row with their weights added, exactly, and their order is that of their
+    contents: neither samples nor balls that are moved then depend on how rows were given. What
+    does not fit the working memory twice stays as it is.
     """
-    if not isinstance(source, ArraySource):
+    if not isinstance(source, ArraySource) or _bytes(source.X) > working_bytes():
         return source, None, None
     weight = np.ones(source.n_rows) if source.weight is None else source.weight
     positions, total, stands_for = merged(source.X, _checks.has_targets(source.y), weight)
@@ -250,3 +252,7 @@ class _Votes:
     def __call__(self, scores: NDArray) -> NDArray:
         n = self.n_classes
         return 2 * _ovr_decision_function(scores > 0, scores, n) / (n - 1) - 1
+
+
+def _bytes(X: Any) -> int:
+    return X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes

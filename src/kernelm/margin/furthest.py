@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelm._config import working_bytes
-from kernelm.data import Rows, Source, block_rows, stream
+from kernelm.data import ArraySource, Rows, Source, block_rows, stream
 from kernelm.kernels import Kernel
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 #: A sample of 59 holds one of the furthest 5 % with probability 0.95 (Tsang et al., 2005).
 SAMPLE = 59
-SEVERAL = 8  # rows looked at for each that is wanted, where many are
+CHUNK_ROWS = 512  # whose kernel columns are made at a time where they are not kept
+_PART = 0.5  # share of the tolerance beyond which points are taken in
 
 
 def share_of(rows: Rows) -> NDArray:
@@ -112,7 +113,12 @@ class Search:
 
     def first(self, rng: np.random.Generator, n: int) -> Core:
         """Return some points to begin with."""
-        points = self._some(rng, SEVERAL * n) if self._jumps else None
+        points = None
+        if self._jumps:
+            drawn, rows = self._drawn(rng, 4 * n)
+            points = self.points(rows)
+            if points is not None:
+                points = points._replace(position=drawn[points.position])
         if points is None:
             parts = stream(self.source, self.points, rows=4096, n_jobs=1)
             points = next(p for p in parts if p is not None)
@@ -120,25 +126,31 @@ class Search:
         return chosen(points, at, np.zeros(len(at), np.intp))
 
     def furthest(
-        self, ball: Ball, n: int, rng: np.random.Generator, slack: float
+        self, ball: Ball, n: int, rng: np.random.Generator, slack: float, look: int
     ) -> tuple[Core, float]:
         """Return points outside the ball, the furthest first, and the largest squared distance.
 
-        If the search was a sample, the distance is that of the sample; a search over all rows
-        follows whenever a sample finds nothing outside.
+        ``look`` rows drawn at random are searched, all of them if there are few more; then, and
+        only then, the distance is that of the furthest point of all.
         """
-        size = max(SAMPLE, SEVERAL * n)
-        if not self._keeps and self._jumps and (self.source.n_rows or 0) > 4 * size:
-            points = self._some(rng, size)
-            if points is not None:
-                found = self._best(points, self._scores(points, ball, None), ball, n)
-                outside = found.value - 0.5 * ball.level > 0.5 * slack
-                if outside.any():
-                    self.is_complete = False
-                    return found.core.take(np.flatnonzero(outside)), _squared(ball, found.value)
-        return self.everything(ball, n)
+        look = max(look, SAMPLE)
+        if not self._jumps or 2 * look >= (self.source.n_rows or 0):
+            return self.everything(ball, n, slack)
+        self.is_complete = False
+        at, rows = self._drawn(rng, look)
+        sample = ArraySource(rows.X, rows.y, rows.weight)
+        size = block_rows(self._bytes(len(ball.alpha)), look, self.n_jobs)
 
-    def everything(self, ball: Ball, n: int = 1) -> tuple[Core, float]:
+        def work(rows: Rows) -> _Found | None:
+            points = self.points(rows)
+            if points is None:
+                return None
+            points = points._replace(position=at[points.position])
+            return self._best(points, self._scores(points, ball), ball, n, slack)
+
+        return self._furthest(stream(sample, work, rows=size, n_jobs=self.n_jobs), ball, n, slack)
+
+    def everything(self, ball: Ball, n: int = 1, slack: float = 0.0) -> tuple[Core, float]:
         """Search all rows."""
         self.is_complete = True
         self._plan(len(ball.alpha))
@@ -147,15 +159,25 @@ class Search:
             points = self._points_of(rows)
             if points is None:
                 return None
-            return self._best(points, self._scores(points, ball, rows.start), ball, n)
+            F = self._kept_scores(points, ball, rows.start) if self._keeps else None
+            F = self._scores(points, ball) if F is None else F
+            return self._best(points, F, ball, n, slack)
 
+        blocks = stream(self.source, work, rows=self._rows, n_jobs=self.n_jobs)
+        return self._furthest(blocks, ball, n, slack)
+
+    def _furthest(
+        self, blocks: Iterator[_Found | None], ball: Ball, n: int, slack: float
+    ) -> tuple[Core, float]:
+        """Return the points of all blocks that are outside, and the largest squared distance."""
         best: _Found | None = None
-        for found in stream(self.source, work, rows=self._rows, n_jobs=self.n_jobs):
+        for found in blocks:
             if found is not None:
                 best = found if best is None else _furthest_of(best, found, n)
-        assert best is not None
-        outside = best.value > 0.5 * ball.level
-        return best.core.take(np.flatnonzero(outside)), _squared(ball, best.value)
+        if best is None:
+            return ball.core.take(np.empty(0, np.intp)), ball.rho + ball.top
+        outside = np.flatnonzero(best.value > _border(ball, slack))
+        return best.core.take(outside), _squared(ball, best.value)
 
     def all_points(self, rows: int) -> Iterator[Points]:
         """Yield the points of all rows, block by block."""
@@ -176,14 +198,18 @@ class Search:
 
     def _plan(self, n_core: int) -> None:
         """Decide whether rows and columns still fit, and how large blocks are."""
-        itemsize, D, N = self.source.dtype.itemsize, self.source.n_features, self.source.n_rows
-        per_row = itemsize * (2 * n_core + D + 4)
+        N, per_row = self.source.n_rows, self._bytes(n_core)
         budget = working_bytes() if self.budget is None else self.budget
         if self._keeps and (N is None or N * per_row > budget):
             self._keeps = False
             self._blocks, self._columns = {}, {}
         if not self._rows or not self._keeps:
-            self._rows = block_rows(per_row + 16 * D, N, self.n_jobs)
+            self._rows = block_rows(per_row, N, self.n_jobs)
+
+    def _bytes(self, n_core: int) -> float:
+        """Return the bytes that a row and its columns take, with scratch."""
+        D = self.source.n_features
+        return self.source.dtype.itemsize * (2 * n_core + D + 4) + 16 * D
 
     def _points_of(self, rows: Rows) -> Points | None:
         if rows.start in self._blocks:
@@ -193,44 +219,49 @@ class Search:
             self._blocks[rows.start] = points
         return points
 
-    def _some(self, rng: np.random.Generator, n: int) -> Points | None:
+    def _drawn(self, rng: np.random.Generator, n: int) -> tuple[NDArray, Rows]:
         N = self.source.n_rows or 0
         at = np.sort(rng.choice(N, min(n, N), replace=False))
-        rows = self.source.take(at)  # pyright: ignore[reportAttributeAccessIssue]
-        points = self.points(rows)
-        return None if points is None else points._replace(position=at[points.position])
+        return at, self.source.take(at)  # pyright: ignore[reportAttributeAccessIssue]
 
     # -- distances ----------------------------------------------------------------------
 
-    def _scores(self, points: Points, ball: Ball, start: int | None) -> NDArray:
-        """Return F of the rows, from columns that are kept or not."""
-        Z = ball.core.X
-        if start is None or not self._keeps:
-            K = self._gram(points.X, Z)
-        else:
-            K = self._columns.get(start)
-            if K is None:
-                K = np.empty((points.X.shape[0], 0), points.X.dtype)
-            if K.shape[1] < Z.shape[0]:
-                K = np.hstack([K, self._gram(points.X, Z[K.shape[1] :])])
-                self._columns[start] = K
-        W = ball.weights
+    def _scores(self, points: Points, ball: Ball) -> NDArray:
+        """Return F of the rows, a few at a time: their columns stay in the cache."""
+        Z, W = ball.core.X, ball.weights.astype(points.X.dtype)
+        F = np.empty((points.X.shape[0], W.shape[1]), W.dtype)
+        for start in range(0, len(F), CHUNK_ROWS):
+            rows = slice(start, start + CHUNK_ROWS)
+            F[rows] = self._gram(points.X[rows], Z) @ W
+        return F + self.bias * ball.weights.sum(axis=0)
+
+    def _kept_scores(self, points: Points, ball: Ball, start: int) -> NDArray:
+        """Return F of the rows from columns that are kept."""
+        Z, W = ball.core.X, ball.weights
+        K = self._columns.get(start)
+        if K is None:
+            K = np.empty((points.X.shape[0], 0), points.X.dtype)
+        if K.shape[1] < Z.shape[0]:
+            K = np.hstack([K, self._gram(points.X, Z[K.shape[1] :])])
+            self._columns[start] = K
         return K @ W.astype(K.dtype) + self.bias * W.sum(axis=0)
 
     def _gram(self, X: Any, Z: Any) -> NDArray:
         self.evaluations += X.shape[0] * Z.shape[0]
         return self.kernel.gram(X, Z.astype(X.dtype, copy=False))
 
-    def _best(self, points: Points, F: NDArray, ball: Ball, n: int) -> _Found:
-        """Return the furthest n points of a block that are not in the core set."""
+    def _best(self, points: Points, F: NDArray, ball: Ball, n: int, slack: float) -> _Found:
+        """Return the furthest n points outside that are not in the core set, or the furthest."""
         value = 0.5 * points.g - np.einsum("nlm,nm->nl", points.codes, F)
         which = value.argmax(axis=1)
         value = value[np.arange(len(value)), which]
-        L = points.g.shape[1]
-        known = np.isin(points.position * L + which, ball.core.key)
-        value[known] = -np.inf
-        n = min(n, len(value))
-        at = np.argpartition(-value, n - 1)[:n]
+        key = points.position * points.g.shape[1] + which
+        value[np.isin(key, ball.core.key)] = -np.inf
+        at = np.flatnonzero(value > _border(ball, slack))
+        if not len(at):
+            at = value.argmax(keepdims=True)
+        if len(at) > n:
+            at = at[np.argpartition(-value[at], n - 1)[:n]]
         at = at[np.argsort(-value[at], kind="stable")]
         return _Found(chosen(points, at, which[at]), value[at].astype(np.float64))
 
@@ -254,6 +285,11 @@ def _furthest_of(one: _Found, other: _Found, n: int) -> _Found:
     value = np.concatenate([one.value, other.value])
     at = np.argsort(-value, kind="stable")[:n]
     return _Found(one.core.joined(other.core).take(at), value[at])
+
+
+def _border(ball: Ball, slack: float) -> float:
+    """Return the value beyond which points are taken in."""
+    return 0.5 * (ball.level + _PART * slack)
 
 
 def _squared(ball: Ball, value: NDArray) -> float:

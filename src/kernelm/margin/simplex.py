@@ -10,8 +10,9 @@ At the optimum :math:`g_i - 2 (Q\alpha)_i` is one number :math:`\lambda` whereve
    \lambda = (1^\top Q^{-1} g - 2) \,/\, 1^\top Q^{-1} 1 .
 
 So one guesses the support, solves, and exchanges all entries with the wrong sign at once: block
-principal pivoting. A handful of Cholesky factors replaces thousands of steps that each move
-two entries; those steps are here too, for the rare case that the guesses go round in circles.
+principal pivoting, exact in a handful of Cholesky factors. For many points that are nearly solved
+already, steps that move weight between two entries are far cheaper; they also end the rare case
+that the guesses go round in circles.
 
 References
 ----------
@@ -97,7 +98,7 @@ def by_pairs(
     from kernelm.margin._loops import pairwise
 
     alpha = np.array(alpha, np.float64)
-    slope = g - 2 * (Q @ alpha)
+    slope = g - 2 * (Q @ alpha.astype(Q.dtype)).astype(np.float64)
     pairwise(Q, slope, alpha, tolerance, steps)
     return Vertex(alpha, slope)
 
