@@ -8,7 +8,7 @@ tenth of the pixels set to zero. It does not say which images those are: ``--noi
 images, ``--train-noise`` for training images, both before rows are normalised.
 
     python bench/boosting_on_mnist.py [--set mnist] [--activation tanh] [--steps 350]
-        [--hidden 784] [--noise 0] [--train-noise 0] [--json FILE]
+        [--hidden 784] [--weights normal] [--noise 0] [--train-noise 0] [--json FILE]
 """
 
 import pickle
@@ -49,6 +49,7 @@ def main():
     parser.add_argument("--activation", default="tanh")
     parser.add_argument("--steps", type=int, default=350)
     parser.add_argument("--hidden", type=int, default=784)
+    parser.add_argument("--weights", default="normal")
     parser.add_argument("--noise", type=float, default=0.0)
     parser.add_argument("--train-noise", type=float, default=0.0)
     args = parser.parse_args()
@@ -64,6 +65,7 @@ def main():
         args.steps,
         n_hidden=args.hidden,
         activation=args.activation,
+        weights=args.weights,
         bias_scale=0,
         preprocess="sqrt-center-norm",
         random_state=0,
@@ -74,7 +76,10 @@ def main():
     bare += [timed(bare_blas, X_blas, args.hidden) for _ in range(3)]
     bare_s = statistics.median(bare)
     megabytes = len(pickle.dumps(model)) / 1e6
-    print(f"{args.set}, {len(X):,} × {X.shape[1]} float32, {args.activation}, {args.hidden} units")
+    print(
+        f"{args.set}, {len(X):,} × {X.shape[1]} float32, {args.activation}, "
+        f"{args.hidden} units, {args.weights} weights"
+    )
     print(f"bare GEMM + SYRK + Cholesky  {bare_s:7.3f} s")
     print(f"a step of fit                {seconds:7.3f} s   {seconds / bare_s:.2f} × bare (≤ 1.3)")
     print(f"pickled model                {megabytes:7.1f} MB for {args.steps} steps")
