@@ -42,3 +42,30 @@ def pairwise(Q: Any, slope: Any, alpha: Any, tolerance: float, steps: int) -> in
         for k in range(n):
             slope[k] -= 2 * move * (row[k] - other[k])
     return steps
+
+
+@njit(cache=True, nogil=True)
+def pull(
+    Q: Any, score: Any, added: Any, rho: float, eta: float, limit: float
+) -> tuple[float, float]:
+    """Let points pull a centre, the furthest first, until none is further than the limit.
+
+    ``score`` is K̃α of the points. Returns the factor by which earlier weights shrink and the
+    squared length of the centre; ``added`` becomes the weights that are new.
+    """
+    n, factor = len(score), 1.0
+    for _ in range(n * n):
+        at = np.argmin(score)
+        squared = rho - 2 * score[at] + eta
+        if squared <= limit:
+            break
+        beta = np.sqrt(eta / squared)
+        rest = 1 - beta
+        rho = beta * beta * rho + 2 * beta * rest * score[at] + rest * rest * Q[at, at]
+        factor *= beta
+        row = Q[at]
+        for k in range(n):
+            score[k] = beta * score[k] + rest * row[k]
+            added[k] *= beta
+        added[at] += rest
+    return factor, rho

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelm.kernels import Kernel
-from kernelm.margin.ball import Ball
+from kernelm.margin.ball import Ball, core_matrix
 from kernelm.margin.furthest import Core, Points, Search, chosen
 from kernelm.ridge import Status
 
@@ -57,18 +57,18 @@ class _Centre:
         F = K @ W + self.bias * W.sum(axis=0)
         return np.einsum("nm,nm->n", points.codes[:, 0], F)
 
-    def pull(self, point: Core, score: float, beta: float) -> None:
-        """Move towards a point; ``score`` is (K̃α) of it."""
-        self.rho = (
-            beta**2 * self.rho + 2 * beta * (1 - beta) * score + (1 - beta) ** 2 * self._diag(point)
-        )
-        self.alpha *= beta
-        key = int(point.key[0])
-        if key not in self.where:
-            self.where[key] = len(self.alpha)
-            self.alpha = np.append(self.alpha, 0.0)
-            self.parts.append(point)
-        self.alpha[self.where[key]] += 1 - beta
+    def absorb(self, points: Core, added: NDArray, factor: float, rho: float) -> None:
+        """Take in points that pulled: all weights shrink by a factor, theirs are added."""
+        self.alpha *= factor
+        self.rho = rho
+        keys = points.key.tolist()
+        new = np.array([key not in self.where for key in keys])
+        if new.any():
+            self.parts.append(points.take(np.flatnonzero(new)))
+            for at in np.flatnonzero(new):
+                self.where[keys[at]] = len(self.where)
+            self.alpha = np.concatenate([self.alpha, np.zeros(int(new.sum()))])
+        self.alpha[[self.where[key] for key in keys]] += added
 
     def weight_of(self, points: Points) -> NDArray:
         return np.array([self._weight(key) for key in points.position.tolist()])
@@ -107,7 +107,7 @@ def touch(
             rounds += 1
             pulled = False
             for points in search.all_points(_ROWS):
-                pulled |= _sweep(centre, points, eta, epsilon)
+                pulled |= _sweep(centre, points, eta, epsilon, max_core - len(centre.alpha))
                 if len(centre.alpha) >= max_core or time.monotonic() - start > seconds:
                     status = Status.CORE_BUDGET
                     break
@@ -128,25 +128,22 @@ def touch(
     )
 
 
-def _sweep(centre: _Centre, points: Points, eta: float, epsilon: float) -> bool:
-    """Let the points of a block pull, the furthest first, until none is outside."""
-    outside = (1 + epsilon) ** 2 * eta
+def _sweep(centre: _Centre, points: Points, eta: float, epsilon: float, room: int) -> bool:
+    """Let the points of a block that are outside pull, the furthest first, until none is."""
+    from kernelm.margin._loops import pull
+
+    limit = (1 + epsilon) ** 2 * eta
     score = centre.scores(points)
     score += centre.weight_of(points) * points.ridge
-    pulled = False
-    for _ in range(len(score)):
-        at = int(np.argmin(score))
-        squared = centre.rho - 2 * float(score[at]) + eta
-        if squared <= outside:
-            break
-        beta = float(np.sqrt(eta / squared))
-        point = chosen(points, np.array([at]), np.zeros(1, np.intp))
-        centre.pull(point, float(score[at]), beta)
-        centre.evaluations += len(score)
-        # (K̃α) of the block follows the centre: one kernel column.
-        column = centre.kernel.gram(points.X, points.X[[at]])[:, 0] + centre.bias
-        score *= beta
-        score += (1 - beta) * column * (points.codes[:, 0] @ point.codes[0])
-        score[at] += (1 - beta) * points.ridge[at]
-        pulled = True
-    return pulled
+    at = np.flatnonzero(centre.rho - 2 * score + eta > limit)
+    if not len(at):
+        return False
+    at = at[np.argsort(score[at], kind="stable")[:room]]
+    outside = chosen(points, at, np.zeros(len(at), np.intp))
+    Q = core_matrix(centre.kernel, centre.bias, outside)
+    centre.evaluations += Q.size
+    added, slope = np.zeros(len(at)), score[at].astype(np.float64)
+    factor, rho = pull(Q, slope, added, centre.rho, eta, limit)
+    pulled = np.flatnonzero(added)
+    centre.absorb(outside.take(pulled), added[pulled], factor, rho)
+    return True
