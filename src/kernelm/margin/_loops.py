@@ -45,16 +45,13 @@ def pairwise(Q: Any, slope: Any, alpha: Any, tolerance: float, steps: int) -> in
 
 
 @njit(cache=True, nogil=True)
-def pull(
-    Q: Any, score: Any, added: Any, rho: float, eta: float, limit: float
-) -> tuple[float, float]:
+def pull(Q: Any, score: Any, alpha: Any, rho: float, eta: float, limit: float) -> float:
     """Let points pull a centre, the furthest first, until none is further than the limit.
 
-    ``score`` is K̃α of the points. Returns the factor by which earlier weights shrink and the
-    squared length of the centre; ``added`` becomes the weights that are new.
+    ``score`` is K̃α and ``rho`` the squared length of the centre, which is returned.
     """
-    n, factor = len(score), 1.0
-    for _ in range(n * n):
+    n = len(score)
+    for _ in range(100 * n + 100_000):
         at = np.argmin(score)
         squared = rho - 2 * score[at] + eta
         if squared <= limit:
@@ -62,10 +59,9 @@ def pull(
         beta = np.sqrt(eta / squared)
         rest = 1 - beta
         rho = beta * beta * rho + 2 * beta * rest * score[at] + rest * rest * Q[at, at]
-        factor *= beta
         row = Q[at]
         for k in range(n):
             score[k] = beta * score[k] + rest * row[k]
-            added[k] *= beta
-        added[at] += rest
-    return factor, rho
+            alpha[k] *= beta
+        alpha[at] += rest
+    return rho

@@ -110,6 +110,7 @@ def enclose(
     max_core: int,
     seconds: float = np.inf,
     seed: int = 0,
+    solver: type[Grown] | None = None,
 ) -> Ball:
     """Grow a core set until its ball holds every point.
 
@@ -127,11 +128,14 @@ def enclose(
         Where to stop in any case, with a status that says so.
     seed : int
         Of the first points and of the samples.
+    solver : type, optional
+        How the ball of a core set is found: a kind of :class:`Grown`.
     """
     rng, start = np.random.default_rng(seed), time.monotonic()
     few = search.n_points <= min(ALL_AT_ONCE, max_core)
-    n_first = min(max(ALL_AT_ONCE, _FEWEST), max_core)
-    grown = _Grown(kernel, bias, search.every_point() if few else search.first(rng, n_first))
+    n_first = int(min(max(min(ALL_AT_ONCE, search.n_points / 16), _FEWEST), max_core))
+    first = search.every_point() if few else search.first(rng, n_first)
+    grown = (solver or Grown)(kernel, bias, first, tolerance)
     if few:  # nothing is gained by choosing, and the solution is exact
         ball = grown.solve()
         return grown.ball(ball.rho + ball.top, 1, len(ball.alpha) ** 2)
@@ -153,14 +157,21 @@ def enclose(
             return grown.ball(furthest, rounds, search.evaluations, Status.CORE_BUDGET)
         if len(found.g):
             grown.add(found, search)
+        if len(found.g) or search.is_complete:
             ball = grown.solve(_CLOSER * tolerance(ball))
 
 
-class _Grown:
-    """The core set and the matrix of its points."""
+class Grown:
+    """The core set, the matrix of its points, and its smallest ball."""
 
-    def __init__(self, kernel: Kernel, bias: float, core: Core) -> None:
-        self.kernel, self.bias, self.core = kernel, bias, core
+    def __init__(
+        self,
+        kernel: Kernel,
+        bias: float,
+        core: Core,
+        tolerance: Callable[[Ball], float] | None = None,
+    ) -> None:
+        self.kernel, self.bias, self.core, self.tolerance = kernel, bias, core, tolerance
         self.Q = self._extended(np.empty((0, 0)))
         self.alpha = np.full(len(core.g), 1 / len(core.g))
 
@@ -223,7 +234,7 @@ def left_out_slack(Q: NDArray, alpha: NDArray, ridge: NDArray, share: NDArray) -
 
 def core_matrix(kernel: Kernel, bias: float, core: Core) -> NDArray:
     """Return K̃ of a core set."""
-    Q = _Grown(kernel, bias, core).Q
+    Q = Grown(kernel, bias, core).Q
     return Q.astype(np.float64, copy=False)
 
 
