@@ -68,12 +68,16 @@ def plot(results, file):
     import matplotlib.pyplot as plt
 
     figure, axes = plt.subplots(1, 3, figsize=(11, 3.4), layout="constrained")
-    labels = {"core": "core vectors", "seconds": "seconds", "mb": "megabytes beside the rows"}
-    for axis, (key, label) in zip(axes, labels.items(), strict=True):
+    labels = {
+        "core": ("core vectors", (10, 100_000)),
+        "seconds": ("seconds", (0.1, 100)),
+        "mb": ("megabytes beside the rows", (10, 10_000)),
+    }
+    for axis, (key, (label, limits)) in zip(axes, labels.items(), strict=True):
         for name in dict.fromkeys(r["set"] for r in results):
             own = [r for r in results if r["set"] == name]
             axis.plot([r["rows"] for r in own], [r[key] for r in own], "o-", label=name)
-        axis.set(xscale="log", yscale="log", xlabel="rows", title=label)
+        axis.set(xscale="log", yscale="log", xlabel="rows", title=label, ylim=limits)
         axis.grid(alpha=0.3)
     axes[0].legend()
     figure.savefig(file, dpi=120)

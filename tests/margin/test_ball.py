@@ -9,6 +9,7 @@ from catalog import KERNELS, OnePass, rows_for
 from kernelm.data import ArraySource
 from kernelm.kernels import Gaussian
 from kernelm.margin import ball as ball_module
+from kernelm.margin import furthest as furthest_module
 from kernelm.margin.ball import enclose
 from kernelm.margin.blurred import touch
 from kernelm.margin.furthest import Points, Search
@@ -84,7 +85,8 @@ def test_the_storage_of_rows_makes_no_difference():
     assert_allclose(radii, radii[0], rtol=1e-9)
 
 
-def test_rows_that_do_not_fit_the_budget_are_sampled_and_then_searched_all():
+def test_columns_that_are_kept_and_columns_made_again_give_the_same_ball(monkeypatch):
+    monkeypatch.setattr(furthest_module, "NARROW", 0)
     kernel = Gaussian(0.7)
     X, y = problem(kernel, n=4000)
     found = []

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 #: A sample of 59 holds one of the furthest 5 % with probability 0.95 (Tsang et al., 2005).
 SAMPLE = 59
 CHUNK_ROWS = 512  # whose kernel columns are made at a time where they are not kept
+NARROW = 100  # features up to which columns are made again sooner than copied
 _PART = 0.5  # share of the tolerance beyond which points are taken in
 
 
@@ -76,8 +77,7 @@ class Search:
     """Finds the points of a source that are furthest from the centre of a ball.
 
     Scaled rows and kernel columns of the core set are kept in memory while they fit the budget,
-    so that a round costs the columns of the new core points only. Beyond that, samples of the
-    rows are searched first, and all rows only when samples find nothing more.
+    where rows are so wide that it pays: a round then costs the columns of the new core points only.
     """
 
     source: Source
@@ -200,7 +200,8 @@ class Search:
         """Decide whether rows and columns still fit, and how large blocks are."""
         N, per_row = self.source.n_rows, self._bytes(n_core)
         budget = working_bytes() if self.budget is None else self.budget
-        if self._keeps and (N is None or N * per_row > budget):
+        narrow = self.source.n_features <= NARROW
+        if self._keeps and (narrow or N is None or N * per_row > budget):
             self._keeps = False
             self._blocks, self._columns = {}, {}
         if not self._rows or not self._keeps:
