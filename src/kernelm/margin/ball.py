@@ -143,8 +143,8 @@ def enclose(
     rounds, look = 0, _LOOK * n_first
     while True:
         rounds += 1
-        room = max_core - len(ball.alpha)
         n_core = len(ball.alpha)
+        room = max_core - n_core
         n = min(max(n_core if n_core <= _FEW else n_core // 2, _FEWEST), room)
         found, furthest = search.furthest(ball, max(n, 1), rng, tolerance(ball), look)
         look *= _LOOK
@@ -159,6 +159,9 @@ def enclose(
             grown.add(found, search)
         if len(found.g) or search.is_complete:
             ball = grown.solve(_CLOSER * tolerance(ball))
+        if len(found.g) and search.is_complete and not ball.alpha[-len(found.g) :].any():
+            # They are outside by rounding alone: they would be found again for ever.
+            return grown.ball(furthest, rounds, search.evaluations, Status.CORE_BUDGET)
 
 
 class Grown:
@@ -234,8 +237,7 @@ def left_out_slack(Q: NDArray, alpha: NDArray, ridge: NDArray, share: NDArray) -
 
 def core_matrix(kernel: Kernel, bias: float, core: Core) -> NDArray:
     """Return K̃ of a core set."""
-    Q = Grown(kernel, bias, core).Q
-    return Q.astype(np.float64, copy=False)
+    return Grown(kernel, bias, core._replace(X=core.X.astype(np.float64))).Q
 
 
 def most_core(max_core: int | str) -> int:

@@ -116,9 +116,7 @@ class Search:
         points = None
         if self._jumps:
             drawn, rows = self._drawn(rng, 4 * n)
-            points = self.points(rows)
-            if points is not None:
-                points = points._replace(position=drawn[points.position])
+            points = self._placed(rows, drawn)
         if points is None:
             parts = stream(self.source, self.points, rows=4096, n_jobs=1)
             points = next(p for p in parts if p is not None)
@@ -142,10 +140,9 @@ class Search:
         size = block_rows(self._bytes(len(ball.alpha)), look, self.n_jobs)
 
         def work(rows: Rows) -> _Found | None:
-            points = self.points(rows)
+            points = self._placed(rows, at)
             if points is None:
                 return None
-            points = points._replace(position=at[points.position])
             return self._best(points, self._scores(points, ball), ball, n, slack)
 
         return self._furthest(stream(sample, work, rows=size, n_jobs=self.n_jobs), ball, n, slack)
@@ -159,8 +156,10 @@ class Search:
             points = self._points_of(rows)
             if points is None:
                 return None
-            F = self._kept_scores(points, ball, rows.start) if self._keeps else None
-            F = self._scores(points, ball) if F is None else F
+            if self._keeps:
+                F = self._kept_scores(points, ball, rows.start)
+            else:
+                F = self._scores(points, ball)
             return self._best(points, F, ball, n, slack)
 
         blocks = stream(self.source, work, rows=self._rows, n_jobs=self.n_jobs)
@@ -224,6 +223,11 @@ class Search:
         N = self.source.n_rows or 0
         at = np.sort(rng.choice(N, min(n, N), replace=False))
         return at, self.source.take(at)  # pyright: ignore[reportAttributeAccessIssue]
+
+    def _placed(self, rows: Rows, at: NDArray) -> Points | None:
+        """Return the points of drawn rows, with their positions in the source."""
+        points = self.points(rows)
+        return None if points is None else points._replace(position=at[points.position])
 
     # -- distances ----------------------------------------------------------------------
 

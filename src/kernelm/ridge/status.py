@@ -43,7 +43,7 @@ class Status(StrEnum):
         "fit again with warm_start=True to add the others"
     )
     CORE_BUDGET = (
-        "the core set reached its limit in size or time before every row was inside the ball; "
+        "the core set reached its limit (size, time, rounding) before all rows were in the ball; "
         "the model is usable, gap_ says how far it is from its optimum: raise max_core or "
         "max_seconds, take a larger eps, or a smaller C, for rows that overlap need many core "
         "vectors"
