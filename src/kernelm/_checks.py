@@ -107,6 +107,15 @@ def same_columns(X: Any, Z: Any) -> None:
         )
 
 
+def same_rows(X: Any, Z: Any) -> None:
+    """Check that rows come in pairs."""
+    if X.shape[0] != Z.shape[0]:
+        raise ValueError(
+            f"Z must have a row for each row of X ({X.shape[0]}), got {Z.shape[0]}; "
+            "use gram(X, Z) for all pairs"
+        )
+
+
 def usable_landmarks(Z: Any) -> None:
     """Refuse landmarks of a user that are none, or not finite."""
     if not Z.shape[0]:

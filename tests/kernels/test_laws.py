@@ -35,6 +35,23 @@ def test_gram_of_two_sets_is_the_transpose_of_the_other_order(kernel):
 
 
 @every_kernel
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix, sparse.csr_array])
+def test_pairs_are_entries_of_gram(kernel, form):
+    X, Z = rows_for(kernel), rows_for(kernel, seed=1)
+    X[3], Z[4] = 0, 0
+    X[5] = Z[5] = 0
+    K = np.diag(kernel.gram(X, Z))
+    for rows in ((form(X), form(Z)), (form(X), Z), (X, form(Z))):
+        values = kernel.pairs(*rows)
+        assert values.shape == (12,)
+        assert_allclose(values, K, rtol=1e-9, atol=HALF_THE_DIGITS)
+    single = kernel.pairs(form(X.astype(np.float32)), form(Z.astype(np.float32)))
+    assert single.dtype == np.float32
+    with pytest.raises(ValueError, match="Z must have a row for each row of X"):
+        kernel.pairs(X, Z[:5])
+
+
+@every_kernel
 def test_a_copy_of_the_rows_gives_the_same_gram(kernel):
     X = rows_for(kernel)
     assert_allclose(kernel.gram(X), kernel.gram(X, X.copy()), rtol=1e-7, atol=HALF_THE_DIGITS)

@@ -34,6 +34,14 @@ def dot(X: Any, Z: Any) -> NDArray:
     return K.toarray() if issparse(K) else np.asarray(K)
 
 
+def row_dots(X: Any, Z: Any) -> NDArray:
+    """Return the dot product of each row of X with the row of Z at the same place."""
+    if issparse(X) or issparse(Z):
+        product = X.multiply(Z) if issparse(X) else Z.multiply(X)
+        return np.asarray(product.sum(axis=1)).ravel().astype(X.dtype, copy=False)
+    return np.einsum("ij,ij->i", X, Z)
+
+
 def row_sq_norms(X: Any) -> NDArray:
     """Return the squared length of each row, in the dtype of X."""
     if issparse(X):

@@ -38,6 +38,9 @@ class Sum(Kernel):
         K += self.right._gram(X, Z)
         return K
 
+    def _pairs(self, X: Rows, Z: Rows) -> NDArray:
+        return self.left._pairs(X, Z) + self.right._pairs(X, Z)
+
     def _diag(self, X: Rows) -> NDArray:
         return self.left._diag(X) + self.right._diag(X)
 
@@ -79,6 +82,9 @@ class Product(Kernel):
         K *= self.right._gram(X, Z)
         return K
 
+    def _pairs(self, X: Rows, Z: Rows) -> NDArray:
+        return self.left._pairs(X, Z) * self.right._pairs(X, Z)
+
     def _diag(self, X: Rows) -> NDArray:
         return self.left._diag(X) * self.right._diag(X)
 
@@ -118,6 +124,9 @@ class Scaled(Kernel):
         K *= float(self.factor)
         return K
 
+    def _pairs(self, X: Rows, Z: Rows) -> NDArray:
+        return float(self.factor) * self.kernel._pairs(X, Z)
+
     def _diag(self, X: Rows) -> NDArray:
         return float(self.factor) * self.kernel._diag(X)
 
@@ -152,6 +161,9 @@ class Constant(Kernel):
     def _gram(self, X: Rows, Z: Rows | None) -> NDArray:
         m = X.shape[0] if Z is None else Z.shape[0]
         return np.full((X.shape[0], m), float(self.value), X.dtype)
+
+    def _pairs(self, X: Rows, Z: Rows) -> NDArray:
+        return self._diag(X)
 
     def _diag(self, X: Rows) -> NDArray:
         return np.full(X.shape[0], float(self.value), X.dtype)

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kernelm import _checks
@@ -75,6 +76,21 @@ class Kernel(Params, ABC):
         X, _ = self._enter(X, None)
         return self._diag(X).astype(X.dtype, copy=False)
 
+    def pairs(self, X: Rows, Z: Rows) -> NDArray:
+        """Return ``k(x, z)`` for each row of X with the row of Z at the same place.
+
+        What a neighbourhood graph needs: n values cost n rows, not a matrix.
+
+        Examples
+        --------
+        >>> from kernelm.kernels import Gaussian
+        >>> Gaussian().pairs([[0.0], [1.0]], [[1.0], [1.0]]).round(4)
+        array([0.6065, 1.    ])
+        """
+        X, other = self._enter(X, Z)
+        _checks.same_rows(X, other)
+        return self._pairs(X, other).astype(X.dtype, copy=False)
+
     @abstractmethod
     def _gram(self, X: Rows, Z: Rows | None) -> NDArray:
         """Return a new matrix of ``k(x, z)`` for checked rows of one dtype."""
@@ -82,6 +98,12 @@ class Kernel(Params, ABC):
     @abstractmethod
     def _diag(self, X: Rows) -> NDArray:
         """Return ``k(x, x)`` for checked rows."""
+
+    def _pairs(self, X: Rows, Z: Rows) -> NDArray:
+        """Return a new array of ``k(x, z)`` for checked rows at the same places."""
+        rows = range(X.shape[0])
+        values = [self._gram(X[i : i + 1], Z[i : i + 1])[0, 0] for i in rows]
+        return np.array(values, X.dtype)
 
     def _enter(self, X: Rows, Z: Rows | None) -> tuple[Rows, Rows | None]:
         """Check rows at the door and bring both to one dtype."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelm import _checks
-from kernelm.kernels._blocks import blocks, dot, row_sq_norms
+from kernelm.kernels._blocks import blocks, dot, row_dots, row_sq_norms
 from kernelm.kernels.base import Kernel, Rows
 from kernelm.kernels.layers import PolynomialLayer
 from kernelm.kernels.stack import Named
@@ -41,6 +41,11 @@ class Linear(Kernel):
         if self.offset:
             K += float(self.offset)
         return K
+
+    def _pairs(self, X: Rows, Z: Rows) -> NDArray:
+        for rows in (X, Z):
+            self._diag(rows)
+        return row_dots(X, Z) + float(self.offset)
 
     def _diag(self, X: Rows) -> NDArray:
         with np.errstate(over="ignore"):
@@ -105,6 +110,9 @@ class Sigmoid(Kernel):
         for rows in blocks(*K.shape):
             self._of(K[rows])
         return K
+
+    def _pairs(self, X: Rows, Z: Rows) -> NDArray:
+        return self._of(Linear()._pairs(X, Z))
 
     def _diag(self, X: Rows) -> NDArray:
         return self._of(Linear()._diag(X))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelm import _checks
-from kernelm.kernels._blocks import dot, row_sq_norms
+from kernelm.kernels._blocks import dot, row_dots, row_sq_norms
 from kernelm.kernels.base import Kernel, Rows
 from kernelm.kernels.dot import Linear
 from kernelm.kernels.layers import Layer
@@ -139,6 +139,9 @@ class ELMKernel(Kernel):
         K = dot(H, H if Z is None else self._features(Z))
         K *= 1 / self.n_units
         return K
+
+    def _pairs(self, X: Rows, Z: Rows) -> NDArray:
+        return row_dots(self._features(X), self._features(Z)) / self.n_units
 
     def _diag(self, X: Rows) -> NDArray:
         return row_sq_norms(self._features(X)) / self.n_units

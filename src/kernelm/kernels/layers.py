@@ -27,6 +27,7 @@ class Layer(Params, ABC):
     def of(self, k_xz: NDArray, k_xx: NDArray, k_zz: NDArray) -> NDArray:
         """Return the new (n, m) block from the block below and the (n,) and (m,) diagonals.
 
+        For pairs of rows the block is a column, and ``k_zz`` a column beside it.
         ``k_xz`` may be overwritten, and usually is what comes back.
         """
 
@@ -226,17 +227,16 @@ class GaussianLayer(Layer):
 
 def divide_by_lengths(k_xz: NDArray, k_xx: NDArray, k_zz: NDArray, apart: float) -> NDArray:
     """Turn a block into cosines in place; rows of length 0 get ``apart`` (1 among themselves)."""
-    none_x, none_z = k_xx == 0, k_zz == 0
+    none_x, none_z = (k_xx == 0)[:, None], k_zz == 0
     # One side at a time: the product k_xx k_zz overflows before its square root does. A few
     # units of rounding shorter, so that the cosine of equal rows is 1 and not a little less,
     # which the root in an arc cosine would magnify.
     shorter = 1 - 8 * np.finfo(k_xz.dtype).eps
-    k_xz /= np.sqrt(np.where(none_x, 1, k_xx))[:, None] * k_xz.dtype.type(shorter)
+    k_xz /= np.sqrt(np.where(none_x, 1, k_xx[:, None])) * k_xz.dtype.type(shorter)
     k_xz /= np.sqrt(np.where(none_z, 1, k_zz))
     if none_x.any() or none_z.any():
-        k_xz[none_x, :] = apart
-        k_xz[:, none_z] = apart
-        k_xz[np.ix_(none_x, none_z)] = 1
+        np.copyto(k_xz, apart, where=none_x | none_z)
+        np.copyto(k_xz, 1, where=none_x & none_z)
     return np.clip(k_xz, -1, 1, out=k_xz)
 
 

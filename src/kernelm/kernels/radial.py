@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kernelm import _checks
 from kernelm.kernels.base import Kernel, Rows
-from kernelm.kernels.distances import l1_distances, squared_distances
+from kernelm.kernels.distances import l1_distances, paired_distances, squared_distances
 from kernelm.kernels.domain import Domain
 from kernelm.kernels.widths import is_rule, width
 
@@ -42,6 +42,14 @@ class Radial(Kernel):
         unit = float(self.scale) / math.sqrt(abs(self._factor))
         sign = 1 if self._factor > 0 else -1
         return squared_distances(X, Z, unit, sign, self._of, snap=not self._smooth)
+
+    def _pairs(self, X: Rows, Z: Rows) -> NDArray:
+        block = paired_distances(X, Z, float(self.scale), self._metric)
+        if self._metric == "euclidean":
+            block *= block
+            block *= self._factor
+        self._of(block)
+        return block
 
     def _diag(self, X: Rows) -> NDArray:
         return np.ones(X.shape[0], X.dtype)

@@ -65,6 +65,13 @@ class Stacked(Kernel):
                 K[rows] = block
         return K
 
+    def _pairs(self, X: Rows, Z: Rows) -> NDArray:
+        # A column of pairs: the lengths of x go with its rows, those of z entry by entry.
+        block = self.base._pairs(X, Z)[:, None]
+        for layer, x, z in zip(self.layers, self._diags(X), self._diags(Z), strict=False):
+            block = layer.of(block, x, z[:, None])
+        return block[:, 0]
+
     def _diag(self, X: Rows) -> NDArray:
         return self._diags(X)[-1]
 
@@ -105,6 +112,9 @@ class Named(Kernel):
 
     def _gram(self, X: Rows, Z: Rows | None) -> NDArray:
         return self.tree._gram(X, Z)
+
+    def _pairs(self, X: Rows, Z: Rows) -> NDArray:
+        return self.tree._pairs(X, Z)
 
     def _diag(self, X: Rows) -> NDArray:
         return self.tree._diag(X)
