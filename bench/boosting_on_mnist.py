@@ -8,7 +8,8 @@ tenth of the pixels set to zero. It does not say which images those are: ``--noi
 images, ``--train-noise`` for training images, both before rows are normalised.
 
     python bench/boosting_on_mnist.py [--set mnist] [--activation tanh] [--steps 350]
-        [--hidden 784] [--weights normal] [--noise 0] [--train-noise 0] [--json FILE]
+        [--hidden 784] [--weights normal] [--weight-scale 1] [--noise 0]
+        [--train-noise 0] [--json FILE]
 """
 
 import pickle
@@ -50,6 +51,7 @@ def main():
     parser.add_argument("--steps", type=int, default=350)
     parser.add_argument("--hidden", type=int, default=784)
     parser.add_argument("--weights", default="normal")
+    parser.add_argument("--weight-scale", type=float, default=1.0)
     parser.add_argument("--noise", type=float, default=0.0)
     parser.add_argument("--train-noise", type=float, default=0.0)
     args = parser.parse_args()
@@ -66,6 +68,7 @@ def main():
         n_hidden=args.hidden,
         activation=args.activation,
         weights=args.weights,
+        weight_scale=args.weight_scale,
         bias_scale=0,
         preprocess="sqrt-center-norm",
         random_state=0,

@@ -422,6 +422,11 @@ def factored(info: int) -> None:
         raise ValueError("the kernel matrix is singular to rounding; use a larger alpha")
 
 
+def missing(what: str, package: str, extra: str) -> ImportError:
+    """Return the error for a package that is not installed."""
+    return ImportError(f"{what} needs {package}: pip install kernelm[{extra}]")
+
+
 # --- data frames ---------------------------------------------------------------------------------
 
 
@@ -488,17 +493,18 @@ def few_columns(n_features: int, most: int, name: str) -> None:
         )
 
 
-# --- support vector machines ---------------------------------------------------------------------
+# --- matrices of all rows ------------------------------------------------------------------------
 
 
-def fits_memory(n_rows: int, working_bytes: int, times: int) -> None:
+def fits_memory(n_rows: int | None, working_bytes: int, times: int, instead: str) -> None:
     """Raise if a kernel matrix of all pairs of rows takes more than ``times`` the budget."""
+    if n_rows is None:
+        raise ValueError(f"the number of rows of this source is not known; use {instead}")
     needed, limit = 8 * n_rows**2, times * working_bytes
     if needed > limit:
         megabytes = -(-needed // (times * 2**20))
         raise MemoryError(
             f"the kernel matrix of n_samples={n_rows} rows (equal ones counted once) takes "
-            f"{needed / 1e9:.3g} GB, and the limit is {limit / 1e9:.3g} GB; use "
-            f"CoreVectorClassifier or CoreVectorRegressor, which never hold it, or raise the "
-            f"limit with kernelm.set_config(working_memory={megabytes})"
+            f"{needed / 1e9:.3g} GB, and the limit is {limit / 1e9:.3g} GB; use {instead}, or "
+            f"raise the limit with kernelm.set_config(working_memory={megabytes})"
         )

@@ -101,7 +101,10 @@ class InputScaler:
         if sparse.issparse(X) and self.mean.any():
             X = X.toarray()  # frozen from dense rows: the same map, whatever form a row has
         if sparse.issparse(X):
-            return (X @ sparse.diags_array(self.scale.astype(X.dtype))).tocsr()
+            X = X.tocsr(copy=True)
+            # Entry by entry: a product with a diagonal walks over all columns, used or not.
+            X.data *= self.scale[X.indices].astype(X.dtype)
+            return X
         # The difference of large numbers is taken in double precision.
         return ((X - self.mean) * self.scale).astype(X.dtype, copy=False)
 

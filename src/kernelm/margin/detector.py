@@ -16,6 +16,7 @@ from kernelm.features import InputScaler, KernelColumns
 from kernelm.kernels import Kernel, named
 from kernelm.margin.ball import Ball, enclose, most_core
 from kernelm.margin.furthest import Points, Search, share_of
+from kernelm.margin.rows import width
 from kernelm.ridge import Status
 from kernelm.tasks import SAMPLE_ROWS
 
@@ -183,7 +184,8 @@ class CoreVectorDetector(OutlierMixin, BaseEstimator):
             diag = self.kernel_.diag(self.scaler_.transform(X))
             return 2 * (K @ ball.alpha) - length - diag
 
-        per_row = 8 * (2 * len(ball.alpha) + 3 * source.n_features)
+        D = width(source, fills=self.scaler_.fills)
+        per_row = 8 * (3 * len(ball.alpha) + 3 * D)
         rows = block_rows(per_row, source.n_rows, self.n_jobs)
         return np.concatenate(list(stream(source, score, rows=rows, n_jobs=self.n_jobs)))
 

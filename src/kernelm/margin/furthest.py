@@ -13,6 +13,7 @@ from scipy import sparse
 from kernelm._config import working_bytes
 from kernelm.data import ArraySource, Rows, Source, block_rows, stream
 from kernelm.kernels import Kernel
+from kernelm.margin.rows import width
 
 if TYPE_CHECKING:
     from kernelm.margin.ball import Ball
@@ -208,8 +209,9 @@ class Search:
 
     def _bytes(self, n_core: int) -> float:
         """Return the bytes that a row and its columns take, with scratch."""
-        D = self.source.n_features
-        return self.source.dtype.itemsize * (2 * n_core + D + 4) + 16 * D
+        D = width(self.source)
+        copies = 2 if self.source.n_features == D else 3  # columns are sparse before they are dense
+        return self.source.dtype.itemsize * (copies * n_core + D + 4) + 16 * D
 
     def _points_of(self, rows: Rows) -> Points | None:
         if rows.start in self._blocks:
@@ -235,8 +237,10 @@ class Search:
         """Return F of the rows, a few at a time: their columns stay in the cache."""
         Z, W = ball.core.X, ball.weights.astype(points.X.dtype)
         F = np.empty((points.X.shape[0], W.shape[1]), W.dtype)
-        for start in range(0, len(F), CHUNK_ROWS):
-            rows = slice(start, start + CHUNK_ROWS)
+        # A product of sparse rows first walks over all columns, used or not: once is enough.
+        step = len(F) if sparse.issparse(points.X) else CHUNK_ROWS
+        for start in range(0, len(F), step):
+            rows = slice(start, start + step)
             F[rows] = self._gram(points.X[rows], Z) @ W
         return F + self.bias * ball.weights.sum(axis=0)
 

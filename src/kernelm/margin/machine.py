@@ -14,6 +14,7 @@ from kernelm.data.sample import priorities_of
 from kernelm.data.targets import Targets
 from kernelm.features import KernelColumns
 from kernelm.margin.ball import Ball, core_matrix, left_out_slack
+from kernelm.margin.rows import width
 from kernelm.ridge import Status
 from kernelm.tasks import Coded
 
@@ -82,7 +83,8 @@ class CoreMachine(Coded):
             # Weights of both signs cancel: columns of single-precision rows are not enough.
             return self.columns.map(rows.X.astype(np.float64)) @ W + self.intercept
 
-        per_row = 8 * (2 * len(W) + 3 * source.n_features + W.shape[1])
+        D = width(source, fills=self.columns.scaler.fills)
+        per_row = 8 * (3 * len(W) + 3 * D + W.shape[1])
         rows = block_rows(per_row, source.n_rows, self.n_jobs)
         return np.concatenate(list(stream(source, score, rows=rows, n_jobs=self.n_jobs)))
 

@@ -20,10 +20,11 @@ from kernelm.data import ArraySource, Rows, block_rows, stream
 from kernelm.data.targets import best_class
 from kernelm.features import InputScaler, KernelColumns
 from kernelm.kernels import Kernel, named
-from kernelm.margin.rows import merged
+from kernelm.margin.rows import merged, width
 from kernelm.tasks.classification import class_weights
 
 LIMIT = 16  # the kernel matrix of all rows may take so many times the working memory
+_INSTEAD = "CoreVectorClassifier or CoreVectorRegressor, which never hold it"
 _GRAM_ROWS = 512  # rows of a block of that matrix: enough blocks for every core to be busy
 _ACCEPTED: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
 
@@ -90,7 +91,7 @@ class SupportVectorMachine(BaseEstimator, ABC):
         rows, weight, _ = merged(X, y, weight)
         X, y = X[rows], y[rows]
         costs = self._costs(y, weight)
-        _checks.fits_memory(len(rows), working_bytes(), LIMIT)
+        _checks.fits_memory(len(rows), working_bytes(), LIMIT, _INSTEAD)
 
         S = self._settle(kernel, X.astype(np.float64), weight)
         solver = self._solver().fit(_gram_matrix(self.kernel_, S), y, costs)
@@ -133,8 +134,10 @@ class SupportVectorMachine(BaseEstimator, ABC):
             return self._scores_of(phi.map(rows.X.astype(np.float64)))
 
         # Kernels with layers need as much again for scratch.
-        per_row = 8 * (2 * Z.shape[0] + 3 * Z.shape[1] + 2 * len(self.intercept_))
-        parts = stream(ArraySource(X), score, rows=block_rows(per_row, X.shape[0]))
+        source = ArraySource(X)
+        D = width(source, fills=self.scaler_.fills)
+        per_row = 8 * (3 * Z.shape[0] + 3 * D + 2 * len(self.intercept_))
+        parts = stream(source, score, rows=block_rows(per_row, X.shape[0]))
         return np.concatenate(list(parts))
 
     def __sklearn_tags__(self) -> Any:
