@@ -18,6 +18,7 @@ from kernelm.estimators import (
     OPELMRegressor,
     unit_curve,
 )
+from kernelm.learn import KernelPCA, MultilayerKernelClassifier, MultipleKernelLearner
 from kernelm.margin import (
     CoreVectorClassifier,
     CoreVectorDetector,
@@ -39,8 +40,11 @@ __all__ = [
     "ELMRegressor",
     "KernelELMClassifier",
     "KernelELMRegressor",
+    "KernelPCA",
     "KernelSVC",
     "KernelSVR",
+    "MultilayerKernelClassifier",
+    "MultipleKernelLearner",
     "OPELMClassifier",
     "OPELMRegressor",
     "Status",

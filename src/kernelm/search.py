@@ -265,9 +265,7 @@ def select_kernel(
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         _checks.some_weight(weight)
     sample = Sample.of(ArraySource(X, y, weight), n_samples, random_state)
-    labels = not type_of_target(y).startswith("continuous") and np.ndim(y) == 1
-    coding = Classes(_checks.at_least_two_classes(np.unique(y))) if labels else Values.of(y)
-    Y = coding.encode(_checks.has_targets(sample.y), np.float64)
+    Y = coding_of(y).encode(_checks.has_targets(sample.y), np.float64)
     scaler = (
         InputScaler.fit(sample.X, sample.weight, unit_length=False)
         if scale_inputs
@@ -281,6 +279,13 @@ def select_kernel(
         intercept=fit_intercept,
         seed=random_state,
     )
+
+
+def coding_of(y: NDArray) -> Classes | Values:
+    """Return how labels or numbers become target columns."""
+    if np.ndim(y) == 1 and not type_of_target(y).startswith("continuous"):
+        return Classes(_checks.at_least_two_classes(np.unique(y)))
+    return Values.of(y)
 
 
 def _grams(kernels: Sequence[Kernel], X: Any) -> Iterator[tuple[int, NDArray]]:
