@@ -18,19 +18,19 @@ def draw(model: Any, ax: Any = None) -> Any:
             from matplotlib.figure import Figure
         except ImportError as error:
             raise _checks.missing("plot", "matplotlib", "report") from error
-        ax = Figure(figsize=(3.2 * (model.n_layers_ + 2), 3.2), layout="constrained").subplots()
+        ax = Figure(figsize=(2.6 * (model.n_layers_ + 1.2), 2.6), layout="constrained").subplots()
     n = model.n_layers_
-    ax.set(xlim=(-0.6, n + 1.6), ylim=(-0.35, 1.25))
+    ax.set(xlim=(0, n + 1.3), ylim=(-0.05, 1.25))
     ax.axis("off")
-    _box(ax, 0, f"{model.n_features_in_}\ninputs")
+    _box(ax, 0.2, f"{model.n_features_in_}\ninputs")
     for at, layer in enumerate(model.layers_, 1):
         _bars(ax, at, layer.kernels, layer.weights)
         title = f"layer {at}: {len(layer.chosen)} features"
         ax.text(at, 1.12, title, ha="center", weight="bold", fontsize=9)
-    _box(ax, n + 1, f"{type(model.final_).__name__}\n{len(model.classes_)} classes")
+    _box(ax, n + 0.95, f"{type(model.final_).__name__}\n{len(model.classes_)} classes")
     for at in range(n + 1):
         ax.annotate(
-            "", (at + 0.58, 0.5), (at + 0.42, 0.5), arrowprops={"arrowstyle": "->", "color": "0.3"}
+            "", (at + 0.61, 0.5), (at + 0.41, 0.5), arrowprops={"arrowstyle": "->", "color": "0.3"}
         )
     return ax
 

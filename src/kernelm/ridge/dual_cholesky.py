@@ -14,14 +14,14 @@ the residual of row i is :math:`\alpha a_i / w_i`, and what its hat value leaves
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self, final
+from typing import Self, final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_lapack_funcs
 
 from kernelm import _checks
 from kernelm.ridge.factor import Weights
+from kernelm.ridge.lapack import trtri
 from kernelm.ridge.status import Status
 from kernelm.ridge.triangles import fortran, jittered_cholesky, solve_upper
 
@@ -105,11 +105,9 @@ def _inverse_times(U: NDArray, B: NDArray) -> NDArray:
 
 def _inverse_diagonal(U: NDArray) -> NDArray:
     """Return the diagonal of (UᵀU)⁻¹; U is replaced by its inverse."""
-    trtri: Any = get_lapack_funcs("trtri", dtype=U.dtype)
-    V, info = trtri(U, lower=0, overwrite_c=1)
-    _checks.factored(info)
-    diagonal = np.empty(len(V))
-    for i in range(0, len(V), 512):  # rows of the upper triangle
-        block = np.triu(V[i : i + 512, i:]).astype(np.float64)
+    _checks.factored(trtri(U))
+    diagonal = np.empty(len(U))
+    for i in range(0, len(U), 512):  # rows of the upper triangle
+        block = np.triu(U[i : i + 512, i:]).astype(np.float64)
         diagonal[i : i + 512] = np.einsum("ij,ij->i", block, block)
     return diagonal

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_blas_funcs, get_lapack_funcs, solve_triangular
+from scipy.linalg import get_lapack_funcs, solve_triangular
 
 from kernelm import _checks
+from kernelm.ridge.lapack import potrf, trsm
 
 _TILE = 512  # rows of a triangle that are cast and used at a time
 _ESCALATIONS = 8
@@ -75,10 +76,8 @@ def inner_factor(T: NDArray, alpha: float, weight: float) -> NDArray:
 
 def cholesky(S: NDArray) -> bool:
     """Factor the upper half of S where it stands; return whether that succeeded."""
-    potrf: Any = get_lapack_funcs("potrf", dtype=S.dtype)
-    _, info = potrf(S, lower=0, overwrite_a=1, clean=0)
     # LAPACK lets NaN through its comparison with zero.
-    return info == 0 and bool(np.isfinite(np.diagonal(S)).all())
+    return potrf(S) == 0 and bool(np.isfinite(np.diagonal(S)).all())
 
 
 def _mirror(S: NDArray) -> None:
@@ -103,8 +102,9 @@ def solve_upper(
     arithmetic, not a source of new rounding, and no float64 copy of all of it is made.
     """
     if U.dtype == B.dtype and U.flags.f_contiguous and B.ndim == 2:
-        trsm: Any = get_blas_funcs("trsm", dtype=U.dtype)
-        return trsm(1.0, U, B, trans_a=int(transposed), overwrite_b=int(overwrite))
+        X = np.asfortranarray(B) if overwrite else np.array(B, order="F")
+        trsm(U, X, transposed=transposed)
+        return X
     X = np.array(B)
     order = tiles(len(U))
     for rows in order if transposed else reversed(order):
