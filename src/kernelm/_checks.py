@@ -390,10 +390,10 @@ def some_candidates(candidates: Any) -> None:
 
 def streams(approximation: str, keeps_rows: bool) -> bool:
     """Return True, or raise if a kernel machine keeps rows instead of sums."""
-    if approximation in ("exact", "subset") or keeps_rows:
+    if approximation in ("exact", "subset", "local") or keeps_rows:
         raise AttributeError(
             "partial_fit, freeze, merge and forget add and subtract sums over rows, which the "
-            'exact and subset forms do not have; use approximation="nystrom" or "landmarks"'
+            'exact, subset and local forms do not have; use approximation="nystrom" or "landmarks"'
         )
     return True
 

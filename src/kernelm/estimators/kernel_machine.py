@@ -15,14 +15,16 @@ from kernelm.data import Sample, Source, effective_jobs
 from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.iterative import IterativeMachine
 from kernelm.estimators.large import LargeMachine
+from kernelm.estimators.local import LocalMachine
+from kernelm.estimators.local_fit import LocalFit, checked, depth_of
 from kernelm.estimators.machine import WORTHWHILE, Machine
 from kernelm.estimators.metric import KernelChooser
 from kernelm.estimators.sensitivity import MAX_COLUMNS
 from kernelm.features import CHOICES, FeatureMap, InputScaler, KernelColumns, choose, distinct
-from kernelm.kernels import NAMED, Kernel
+from kernelm.kernels import NAMED, Kernel, named
 from kernelm.tasks import SAMPLE_ROWS, Plan, Survey, doublings, largest_layer
 
-APPROXIMATIONS = ("auto", "exact", "subset", "landmarks", "nystrom")
+APPROXIMATIONS = ("auto", "exact", "subset", "landmarks", "nystrom", "local")
 
 DIRECT_LANDMARKS = 2048  # up to here sums and an eigendecomposition are the faster solver
 LARGE_WORK = 4.1e12  # N·n² up to which n_landmarks="auto" goes: less than a minute
@@ -33,7 +35,7 @@ _SMALLEST, _FIRST_PASS = 256, 1024
 def _streams(estimator: KernelMachine) -> bool:
     """Whether the form has sums; raises with advice where it keeps rows instead."""
     machine = getattr(estimator, "machine_", None)
-    keeps_rows = isinstance(machine, ExactMachine | IterativeMachine | LargeMachine)
+    keeps_rows = isinstance(machine, ExactMachine | IterativeMachine | LargeMachine | LocalMachine)
     return _checks.streams(estimator.approximation, keeps_rows)
 
 
@@ -64,6 +66,9 @@ class KernelMachine(KernelChooser):
         landmarks: Any = "uniform",
         stratify: bool = False,
         solver: str = "auto",
+        leaf_size: int = 2500,
+        n_trees: int = 1,
+        overlap: float = 0.1,
         scale_inputs: bool = True,
         alpha: Any = "gcv",
         fit_intercept: bool = True,
@@ -78,6 +83,9 @@ class KernelMachine(KernelChooser):
         self.landmarks = landmarks
         self.stratify = stratify
         self.solver = solver
+        self.leaf_size = leaf_size
+        self.n_trees = n_trees
+        self.overlap = overlap
         self.scale_inputs = scale_inputs
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -98,6 +106,7 @@ class KernelMachine(KernelChooser):
             _checks.one_of(self.landmarks, "landmarks", CHOICES)
         elif not callable(self.landmarks):
             _checks.rows(self.landmarks, "landmarks")
+        checked(self.leaf_size, self.n_trees, self.overlap)
         _checks.integer(self.feature_rounds, "feature_rounds", low=0)
         effective_jobs(self.n_jobs)
         if isinstance(self.kernel, str):
@@ -166,6 +175,8 @@ class KernelMachine(KernelChooser):
         form = self._form(source.n_rows)
         if form in ("exact", "subset"):
             self.machine_ = self._exact(source, survey, form)
+        elif form == "local":
+            self.machine_ = self._local(source, survey)
         else:
             self.machine_ = self._enlarged(source, survey, self._grown(source, survey))
         self.round_path_.append(_criterion(self.machine_))
@@ -180,6 +191,35 @@ class KernelMachine(KernelChooser):
             if progress is not None:
                 progress.advance(len(sample.priority))
         return machine
+
+    def _local(self, source: Source, survey: Survey) -> LocalMachine:
+        vars(self).pop("landmarks_", None)  # of an earlier fit
+        with self._progress("leaves", source) as progress:
+            fit = self._local_fit(source, survey, progress)
+            machine = fit.run()
+        # What the leaves prefer is what the model uses.
+        self.scaler_, self.kernel_ = fit.scaler, fit.kernel
+        self.feature_weights_ = self.feature_weights_ * fit.factors
+        return machine
+
+    def _local_fit(self, source: Source, survey: Survey, progress: Any = None) -> LocalFit:
+        rule = self.kernel_path_.best if self.kernel_path_ is not None else self.kernel
+        return LocalFit(
+            source,
+            survey,
+            self.scaler_,
+            named(rule),
+            self.alpha,
+            self.fit_intercept,
+            int(self.leaf_size),
+            int(self.n_trees),
+            float(self.overlap),
+            self._searches,
+            self.scale_inputs,
+            self.seed_,
+            self.n_jobs,
+            progress,
+        )
 
     def _enlarged(self, source: Source, survey: Survey, machine: Machine) -> Any:
         """Go on with more landmarks than an eigendecomposition serves, while it pays."""
@@ -258,6 +298,8 @@ class KernelMachine(KernelChooser):
 
     def _plan_round(self, n_samples: int, n_features: int, n_outputs: int) -> Plan:
         form = self._form(n_samples)
+        if form == "local":
+            return self._local_plan(n_samples, n_features, n_outputs)
         if form not in ("exact", "subset"):
             plan = super().plan(n_samples, n_features, n_outputs)
             return self._enlarged_plan(plan, n_samples, n_features, n_outputs)
@@ -268,6 +310,19 @@ class KernelMachine(KernelChooser):
             bytes_sums=3 * 8 * N * N,
             bytes_blocks=working_bytes(),
             bytes_model=8 * N * (n_features + n_outputs),
+        )
+
+    def _local_plan(self, N: int, D: int, C: int) -> Plan:
+        depth = depth_of(N, self.leaf_size, self.overlap)
+        share = (1 + self.overlap) ** depth
+        leaf = N * share / 2**depth
+        rows = self.n_trees * N * share  # with those that leaves share
+        return Plan(
+            passes=2,
+            flops=rows * leaf * (2.0 * D + leaf),
+            bytes_sums=int(4 * 2 * leaf * leaf),
+            bytes_blocks=working_bytes(),
+            bytes_model=int(4 * N * D + rows * (8 + 4 * C)),
         )
 
     def _enlarged_plan(self, plan: Plan, N: int, D: int, C: int) -> Plan:
@@ -293,8 +348,11 @@ class KernelMachine(KernelChooser):
 
     @property
     def n_landmarks_(self) -> int:
-        """Number of landmarks in use (of rows, for the exact form)."""
-        return self._fitted().solution.phi.n_features_out
+        """Number of landmarks in use (of rows, for the exact and local forms)."""
+        machine = self._fitted()
+        if isinstance(machine, LocalMachine):
+            return machine.solution.n_rows
+        return machine.solution.phi.n_features_out
 
     @property
     def landmark_path_(self) -> LandmarkPath:
@@ -304,7 +362,7 @@ class KernelMachine(KernelChooser):
 
     def _why_no_more(self, path: dict[int, float]) -> str:
         n, machine = max(path), self.machine_
-        if isinstance(machine, ExactMachine):
+        if isinstance(machine, ExactMachine | LocalMachine):
             return "every row is a landmark"
         if not isinstance(self.n_landmarks, str) or not isinstance(self.landmarks, str):
             return "the number was given"

@@ -14,6 +14,7 @@ from kernelm.data import Sample
 from kernelm.data.targets import Targets
 from kernelm.estimators.base import MomentEstimator
 from kernelm.estimators.exact import ExactMachine
+from kernelm.estimators.local import LocalMachine
 from kernelm.estimators.sensitivity import MAX_COLUMNS, mean_squared_slopes, metric_weights
 from kernelm.features import InputScaler, KernelColumns
 from kernelm.kernels import NAMED, Kernel
@@ -99,7 +100,12 @@ class KernelChooser(MomentEstimator, ABC):
 
     def _squared_slopes(self) -> NDArray:
         """Return mean squared slopes along the inputs as they were scaled before any round."""
-        return mean_squared_slopes(self.machine_) * self.feature_weights_**2
+        machine = self.machine_
+        if isinstance(machine, LocalMachine):
+            slopes = machine.mean_squared_slopes()
+        else:
+            slopes = mean_squared_slopes(machine)
+        return slopes * self.feature_weights_**2
 
     def _exact_machine(self, survey: Survey, sample: Sample) -> ExactMachine:
         """Return a machine with a weight on every row of a sample."""

@@ -54,15 +54,11 @@ def mean_squared_slopes(machine: Solver) -> NDArray:
     X, weight = counted(few.X, few.weight)
     X = X.toarray() if sparse.issparse(X) else X
     S = phi.scaler.transform(X.astype(np.float64))
-    step = STEP * (np.sqrt(S.var(axis=0).sum()) or 1.0)
+    step = _step(S)
     varying = _varying(counted(machine.sample.X, machine.sample.weight)[0])
 
     def squares(rows: Rows) -> NDArray:
-        w = np.ones(rows.n) if rows.weight is None else rows.weight
-        total = np.zeros(S.shape[1])
-        for j in varying:
-            total[j] = w @ (_slopes(phi.kernel, rows.X, Z, W, j, step) ** 2).sum(axis=1)
-        return total
+        return _summed(phi.kernel, rows.X, Z, W, rows.weight, varying, step)
 
     total = reduce(
         ArraySource(S, weight=weight),
@@ -75,10 +71,40 @@ def mean_squared_slopes(machine: Solver) -> NDArray:
     return total / (len(S) if weight is None else weight.sum())
 
 
+def squared_slopes(kernel: Kernel, S: Any, Z: Any, W: NDArray) -> NDArray:
+    """Return the mean squared slope of k(s, Z) W along each input at rows S of a machine on Z."""
+    varying = _varying(Z)
+    S, Z = (R.toarray() if sparse.issparse(R) else R for R in (S, Z))
+    if not len(Z) or not len(S) or not W.size:
+        return np.zeros(Z.shape[1])
+    return _summed(kernel, S, Z, W, None, varying, _step(S)) / len(S)
+
+
 def metric_weights(squared_slopes: NDArray) -> NDArray:
     """Return the factor of each input that the next kernel shall see, of mean square one."""
     relative = squared_slopes / squared_slopes.max()  # squares of small slopes could underflow
     return np.maximum(np.sqrt(relative / relative.mean()), SMALLEST_WEIGHT)
+
+
+def _step(S: NDArray) -> float:
+    return STEP * (float(np.sqrt(S.var(axis=0).sum())) or 1.0)
+
+
+def _summed(
+    kernel: Kernel,
+    S: NDArray,
+    Z: Any,
+    W: NDArray,
+    weight: NDArray | None,
+    varying: NDArray,
+    step: float,
+) -> NDArray:
+    """Return the weighted sum over rows of squared slopes, for the columns that vary."""
+    w = np.ones(len(S)) if weight is None else weight
+    total = np.zeros(S.shape[1])
+    for j in varying:
+        total[j] = w @ (_slopes(kernel, S, Z, W, j, step) ** 2).sum(axis=1)
+    return total
 
 
 def _slopes(kernel: Kernel, S: NDArray, Z: Any, W: NDArray, j: int, step: float) -> NDArray:

@@ -4,6 +4,7 @@ from kernelm.features.base import FeatureMap, fingerprint
 from kernelm.features.kernel_columns import KernelColumns
 from kernelm.features.landmarks import CHOICES, Landmarks, choose, distinct
 from kernelm.features.mixed import KINDS, MixedUnits
+from kernelm.features.partition import Partition
 from kernelm.features.random import HiddenLayer, RandomLayer
 from kernelm.features.scaling import InputScaler, RowNormalizer
 
@@ -16,6 +17,7 @@ __all__ = [
     "KernelColumns",
     "Landmarks",
     "MixedUnits",
+    "Partition",
     "RandomLayer",
     "RowNormalizer",
     "choose",

@@ -20,8 +20,9 @@ from scipy.sparse import csr_array, issparse
 
 from kernelm.kernels._blocks import blocks, dot, largest_entry, row_sq_norms, set_diagonal
 
-# Largest rounding error of a squared distance, in squared scales, that a matrix product may make.
-MAX_NOISE = 1e-3
+# Largest rounding error of a squared distance, in squared scales, that a matrix product may make;
+# kernels that take the root of it magnify it near zero, where they would lose definiteness.
+MAX_NOISE, ROOT_NOISE = 1e-3, 1e-5
 
 
 def squared_distances(
@@ -46,13 +47,13 @@ def squared_distances(
     array([[6.25]])
     """
     other = X if Z is None else Z
-    unit = 1.0 / float(scale)
+    unit, noise = 1.0 / float(scale), ROOT_NOISE if snap else MAX_NOISE
     with np.errstate(over="ignore", invalid="ignore"):
-        K = _product(X, other, unit, sign)
+        K = _product(X, other, unit, sign, noise)
         if K is None:
             K = _far(X, other, float(scale), sign)
     clip = np.maximum if sign > 0 else np.minimum
-    zero = _rounding(X, other, unit) if snap and K.size else 0.0
+    zero = _rounding(X, other, unit, noise) if snap and K.size else 0.0
     for rows in blocks(*K.shape):
         block = K[rows]
         clip(block, 0, out=block)
@@ -109,18 +110,18 @@ def paired_distances(X: Any, Z: Any, scale: float = 1.0, metric: str = "euclidea
     return np.minimum(d, top).astype(X.dtype, copy=False)
 
 
-def _product(X: Any, Z: Any, unit: float, sign: int) -> NDArray | None:
+def _product(X: Any, Z: Any, unit: float, sign: int, noise: float) -> NDArray | None:
     """Return the distances by a matrix product, or None if rounding would swamp them."""
-    return (_sparse if issparse(X) or issparse(Z) else _dense)(X, Z, unit, sign)
+    return (_sparse if issparse(X) or issparse(Z) else _dense)(X, Z, unit, sign, noise)
 
 
-def _dense(X: NDArray, Z: NDArray, unit: float, sign: int) -> NDArray | None:
+def _dense(X: NDArray, Z: NDArray, unit: float, sign: int, noise: float) -> NDArray | None:
     """Return the product of the folded rows."""
     # Rows far from the origin would cancel: measure from the middle of Z instead.
     centre = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype) if len(Z) else 0
     A, a = _fold(X, centre, unit)
     B, b = _fold(Z, centre, unit)
-    if _swamped(a, b):
+    if _swamped(a, b, noise):
         return None
     A[:, -2], A[:, -1] = a, 1
     B[:, -2], B[:, -1] = sign, sign * b
@@ -140,11 +141,11 @@ def _fold(X: NDArray, centre: Any, unit: float) -> tuple[NDArray, NDArray]:
     return A, norms
 
 
-def _sparse(X: Any, Z: Any, unit: float, sign: int) -> NDArray | None:
+def _sparse(X: Any, Z: Any, unit: float, sign: int, noise: float) -> NDArray | None:
     """Return ``sign * (x.x + z.z - 2 x.z)`` in units of the scale."""
     X, Z = unit * X, unit * Z
     a, b = row_sq_norms(X), row_sq_norms(Z)
-    if _swamped(a, b):
+    if _swamped(a, b, noise):
         return None
     K = dot(X, Z)
     K *= -2 * sign
@@ -154,12 +155,12 @@ def _sparse(X: Any, Z: Any, unit: float, sign: int) -> NDArray | None:
     return K
 
 
-def _rounding(X: Any, Z: Any, unit: float) -> float:
+def _rounding(X: Any, Z: Any, unit: float, noise: float) -> float:
     """Return the rounding error of squared distances from a product, 0 if there is none."""
     eps = float(np.finfo(X.dtype).eps)
     centre = 0.0 if issparse(Z) or issparse(X) else Z.mean(axis=0, dtype=np.float64)
     spread = max(_longest(X, centre), _longest(Z, centre)) * unit * unit
-    return 8 * eps * spread if spread * eps < MAX_NOISE else 0.0
+    return 8 * eps * spread if spread * eps < noise else 0.0
 
 
 def _longest(X: Any, centre: Any) -> float:
@@ -170,17 +171,17 @@ def _longest(X: Any, centre: Any) -> float:
     return float(reach @ reach)
 
 
-def _swamped(a: NDArray, b: NDArray) -> bool:
+def _swamped(a: NDArray, b: NDArray, noise: float) -> bool:
     """Return whether rounding of squared lengths is visible at the scale of the kernel."""
     longest = max(a.max(initial=0), b.max(initial=0))
-    return not longest * np.finfo(a.dtype).eps < MAX_NOISE
+    return not longest * np.finfo(a.dtype).eps < noise
 
 
 def _far(X: Any, Z: Any, scale: float, sign: int) -> NDArray:
     """Return distances of rows that are many scales long: double precision, then differences."""
     dtype = X.dtype
     X, Z = X.astype(np.float64), Z.astype(np.float64)
-    K = _product(X, Z, 1.0 / scale, 1) if dtype != np.float64 else None
+    K = _product(X, Z, 1.0 / scale, 1, MAX_NOISE) if dtype != np.float64 else None
     if K is None:
         K = _differences(X, Z, scale)
     return sign * np.minimum(K, float(np.finfo(dtype).max) / 16).astype(dtype)

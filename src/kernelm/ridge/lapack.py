@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cython_blas, cython_lapack
+from scipy.linalg import cython_blas, cython_lapack  # pyright: ignore[reportAttributeAccessIssue]
 
 _INT, _CHAR, _PLACE = ctypes.POINTER(ctypes.c_int), ctypes.c_char_p, ctypes.c_void_p
 
