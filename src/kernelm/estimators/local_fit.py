@@ -44,7 +44,7 @@ CANDIDATES: tuple[Kernel, ...] = (
 CUT_ROWS = 65_536  # rows of the sample that cuts are made from
 PROBES = SLOPE_LEAVES  # leaves that choices are made on
 RANKED_ROWS = 600  # rows of a probe on which kernels are ranked
-MOST_ROUNDS = 5  # of weights for the inputs
+MOST_ROUNDS = 8  # of weights for the inputs
 WORTHWHILE = 0.01  # share by which a round must lower the error
 START = 0.01  # the first alpha, in units of the kernel's diagonal
 _OVERFULL = 4  # leaves of equal rows may hold so many times the leaf size
@@ -162,10 +162,11 @@ class LocalFit(Coded):
         return np.split(rows[order], ends[:-1])
 
     def _probes(self, partition: Partition) -> list[NDArray]:
-        """Return the rows of some leaves, those with something to learn first."""
-        members = self._members(partition)
-        order = np.random.default_rng([self.seed, 11]).permutation(len(members))
-        full = [members[k] for k in order if len(members[k]) > 1]
+        """Return the rows of some leaves: those around the same rows, however space is cut."""
+        anchors = np.random.default_rng([self.seed, 11]).permutation(len(self._data.Y))
+        S, members = self._data.S, self._members(partition)
+        near = dict.fromkeys(partition.leaves(S[anchors[: 4 * PROBES]]).tolist())
+        full = [members[k] for k in near if len(members[k]) > 1]
         varied = [rows for rows in full if np.ptp(self._data.Y[rows], axis=0).any()]
         return [self._bounded(rows) for rows in (varied or full)[:PROBES]]
 
