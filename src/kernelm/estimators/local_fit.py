@@ -30,7 +30,7 @@ from kernelm.estimators.local import (
     stacked,
 )
 from kernelm.estimators.sensitivity import MAX_COLUMNS, metric_weights
-from kernelm.features import InputScaler, Partition
+from kernelm.features import InputScaler, Partition, distinct
 from kernelm.kernels import Kernel, LaplacianL1
 from kernelm.ridge import Path, Status, walk
 from kernelm.search import DEFAULT_CANDIDATES, rank_kernels
@@ -87,9 +87,13 @@ class LocalFit(Coded):
     def __post_init__(self) -> None:
         self.targets, self.class_weight = self.survey.coding, self.survey.class_weight
         self.sample = Sample.of(self.source, CUT_ROWS, self.seed)
+        # Each kind of row once, in an order of contents: cuts do not depend on repetition.
+        kinds = distinct(self.sample.X, self.sample.weight)
+        self._kinds = self.sample.X[kinds]
         self.factors = np.ones(self.source.n_features)
         self._data = self._gathered()
-        self.depth = depth_of(self._data.Y.shape[0], self.leaf_size, self.overlap)
+        share = len(kinds) / max(len(self.sample.priority), 1)
+        self.depth = depth_of(share * len(self._data.Y), self.leaf_size, self.overlap)
 
     def run(self) -> LocalMachine:
         """Choose on probe leaves, then fit all leaves of all trees."""
@@ -137,7 +141,7 @@ class LocalFit(Coded):
     def _partition(self, k: int) -> Partition:
         """Return the cuts of the k-th tree: along principal directions first, then random ones."""
         return Partition.fit(
-            self.scaler.transform(self.sample.X),
+            self.scaler.transform(self._kinds),
             self.depth,
             direction="random" if k else "principal",
             overlap=self.overlap,
@@ -163,9 +167,10 @@ class LocalFit(Coded):
 
     def _probes(self, partition: Partition) -> list[NDArray]:
         """Return the rows of some leaves: those around the same rows, however space is cut."""
-        anchors = np.random.default_rng([self.seed, 11]).permutation(len(self._data.Y))
-        S, members = self._data.S, self._members(partition)
-        near = dict.fromkeys(partition.leaves(S[anchors[: 4 * PROBES]]).tolist())
+        anchors = np.random.default_rng([self.seed, 11]).permutation(self._kinds.shape[0])
+        S = self.scaler.transform(self._kinds[anchors[: 4 * PROBES]])
+        members = self._members(partition)
+        near = dict.fromkeys(partition.leaves(S).tolist())
         full = [members[k] for k in near if len(members[k]) > 1]
         varied = [rows for rows in full if np.ptp(self._data.Y[rows], axis=0).any()]
         return [self._bounded(rows) for rows in (varied or full)[:PROBES]]
@@ -338,7 +343,7 @@ class LocalFit(Coded):
         raise AssertionError("a fit has no held-out rows; its machine has")
 
 
-def depth_of(n_rows: int, leaf_size: int, overlap: float) -> int:
+def depth_of(n_rows: float, leaf_size: int, overlap: float) -> int:
     """Return the depth at which leaves, with the rows they share, have at most the leaf size.
 
     Examples

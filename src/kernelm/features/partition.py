@@ -132,13 +132,14 @@ def _principal(R: Any) -> NDArray:
     """Return the leading principal direction; of many inputs by a few power steps."""
     if not R.shape[0]:
         return np.zeros(R.shape[1])
-    mean = np.asarray(R.mean(axis=0, dtype=np.float64)).ravel()
-    if R.shape[1] <= _NARROW and not sparse.issparse(R):
-        C = R - mean
-        w = np.linalg.eigh(C.T @ C)[1][:, -1]
+    R = R.astype(np.float64)
+    mean = np.asarray(R.mean(axis=0)).ravel()
+    if R.shape[1] <= _NARROW:
+        products = R.T @ R
+        C = products.toarray() if sparse.issparse(products) else products
+        w = np.linalg.eigh(C - R.shape[0] * np.outer(mean, mean))[1][:, -1]
         return w * (np.sign(w[np.abs(w).argmax()]) or 1.0)
-    start = abs(R).sum(axis=0) if sparse.issparse(R) else np.abs(R - mean).sum(axis=0)
-    w = _unit(np.asarray(start, np.float64).ravel())
+    w = _unit(np.asarray(abs(R).sum(axis=0)).ravel())
     for _ in range(20):
         score = np.asarray(R @ w).ravel() - mean @ w
         w = _unit(np.asarray(R.T @ score).ravel() - score.sum() * mean)

@@ -82,13 +82,19 @@ def l1_distances(X: Any, Z: Any | None = None, scale: float = 1.0) -> NDArray:
     if not K.size:
         return K
     if issparse(X) or issparse(other):
-        X, other = csr_array(X), csr_array(other)
+        X, other = _short_indices(X), _short_indices(other)
     top = float(np.finfo(K.dtype).max) / 16
     for rows in blocks(*K.shape):
         with np.errstate(over="ignore"):
             block = manhattan_distances(X[rows], other) / float(scale)
         np.minimum(block, top, out=K[rows], casting="same_kind")
     return K
+
+
+def _short_indices(X: Any) -> Any:
+    """Return CSR rows with indices of 32 bits, which is what scikit-learn's loops take."""
+    X = csr_array(X)
+    return csr_array((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
 
 
 def paired_distances(X: Any, Z: Any, scale: float = 1.0, metric: str = "euclidean") -> NDArray:
