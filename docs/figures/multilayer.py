@@ -12,6 +12,7 @@ from kernelm.learn.learner import DEFAULT_MIX
 
 
 def main():
+    """Draw the figure."""
     X, y = load_digits(return_X_y=True)
     model = MultilayerKernelClassifier([DEFAULT_MIX] * 2, random_state=0).fit(X, y)
     ax = model.plot()

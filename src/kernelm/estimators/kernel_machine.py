@@ -7,11 +7,12 @@ from typing import Any, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 
 from kernelm import _checks
 from kernelm._config import working_bytes
-from kernelm.data import Sample, Source, effective_jobs
+from kernelm.data import ArraySource, Sample, Source, effective_jobs
 from kernelm.estimators.exact import ExactMachine
 from kernelm.estimators.iterative import IterativeMachine
 from kernelm.estimators.large import LargeMachine
@@ -28,6 +29,9 @@ APPROXIMATIONS = ("auto", "exact", "subset", "landmarks", "nystrom", "local")
 
 DIRECT_LANDMARKS = 2048  # up to here sums and an eigendecomposition are the faster solver
 LARGE_WORK = 4.1e12  # N·n² up to which n_landmarks="auto" goes: less than a minute
+# "auto" looks at leaves from so many rows on, and takes them where their leave-one-out error is
+# below that of a thousand landmarks by this share: more landmarks would gain about as much.
+LOCAL_ROWS, LOCAL_GAIN = 32_768, 0.5
 POOL_ROWS = 16_384  # rows that landmarks are chosen from
 _SMALLEST, _FIRST_PASS = 256, 1024
 
@@ -178,7 +182,13 @@ class KernelMachine(KernelChooser):
         elif form == "local":
             self.machine_ = self._local(source, survey)
         else:
-            self.machine_ = self._enlarged(source, survey, self._grown(source, survey))
+            machine = self._grown(source, survey)
+            local = self._local_wins(source, survey, machine)
+            self.machine_ = (
+                self._local(source, survey, local)
+                if local is not None
+                else self._enlarged(source, survey, machine)
+            )
         self.round_path_.append(_criterion(self.machine_))
 
     def _exact(self, source: Source, survey: Survey, form: str) -> ExactMachine:
@@ -192,17 +202,29 @@ class KernelMachine(KernelChooser):
                 progress.advance(len(sample.priority))
         return machine
 
-    def _local(self, source: Source, survey: Survey) -> LocalMachine:
+    def _local_wins(self, source: Source, survey: Survey, machine: Machine) -> LocalFit | None:
+        """Return a local fit that has begun, if its leaves promise less error than landmarks."""
+        if self.approximation != "auto" or not isinstance(source, ArraySource):
+            return None
+        size = source.n_rows * source.n_features * source.dtype.itemsize
+        if source.n_rows < LOCAL_ROWS or sparse.issparse(source.X) or size > 4 * working_bytes():
+            return None
+        fit = self._local_fit(source, survey)
+        *_, landmarks = machine.solution.units_path.values()
+        return fit if fit.path.score < (1 - LOCAL_GAIN) * landmarks else None
+
+    def _local(self, source: Source, survey: Survey, fit: LocalFit | None = None) -> LocalMachine:
         vars(self).pop("landmarks_", None)  # of an earlier fit
         with self._progress("leaves", source) as progress:
-            fit = self._local_fit(source, survey, progress)
+            fit = fit or self._local_fit(source, survey)
+            fit.progress = progress
             machine = fit.run()
         # What the leaves prefer is what the model uses.
         self.scaler_, self.kernel_ = fit.scaler, fit.kernel
         self.feature_weights_ = self.feature_weights_ * fit.factors
         return machine
 
-    def _local_fit(self, source: Source, survey: Survey, progress: Any = None) -> LocalFit:
+    def _local_fit(self, source: Source, survey: Survey) -> LocalFit:
         rule = self.kernel_path_.best if self.kernel_path_ is not None else self.kernel
         return LocalFit(
             source,
@@ -218,7 +240,6 @@ class KernelMachine(KernelChooser):
             self.scale_inputs,
             self.seed_,
             self.n_jobs,
-            progress,
         )
 
     def _enlarged(self, source: Source, survey: Survey, machine: Machine) -> Any:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, final
 
 import numpy as np
@@ -91,34 +92,30 @@ class LocalFit(Coded):
         kinds = distinct(self.sample.X, self.sample.weight)
         self._kinds = self.sample.X[kinds]
         self.factors = np.ones(self.source.n_features)
+        self.slopes: NDArray | None = None
         self._data = self._gathered()
         share = len(kinds) / max(len(self.sample.priority), 1)
         self.depth = depth_of(share * len(self._data.Y), self.leaf_size, self.overlap)
 
-    def run(self) -> LocalMachine:
-        """Choose on probe leaves, then fit all leaves of all trees."""
-        slopes = self._settle_metric() if self.searches and self.weighs else None
-        partition = self._partition(0)
-        probes = self._probes(partition)
-        if self.searches:
-            self.kernel = self._best_kernel(probes)
-        path = self._best_alpha(probes)
-        trees, total = [], np.zeros(self._data.Y.shape)
-        for k in range(self.n_trees):
-            tree, residuals = self._tree(partition if k == 0 else self._partition(k), path.best)
-            trees.append(tree)
-            total += residuals
-        total /= self.n_trees
-        return self._machine(trees, total, path, slopes)
-
-    def probe_error(self) -> float:
-        """Return the leave-one-out error of the probes, without a fit of all leaves."""
+    @cached_property
+    def path(self) -> Path:
+        """Metric, kernel and alpha chosen on probe leaves, with the leave-one-out error there."""
         if self.searches and self.weighs:
             self._settle_metric()
         probes = self._probes(self._partition(0))
         if self.searches:
             self.kernel = self._best_kernel(probes)
-        return self._best_alpha(probes).score
+        return self._best_alpha(probes)
+
+    def run(self) -> LocalMachine:
+        """Fit all leaves of all trees."""
+        alpha = self.path.best
+        trees, total = [], np.zeros(self._data.Y.shape)
+        for k in range(self.n_trees):
+            tree, residuals = self._tree(self._partition(k), alpha)
+            trees.append(tree)
+            total += residuals
+        return self._machine(trees, total / self.n_trees)
 
     # -- rows ---------------------------------------------------------------------------
 
@@ -184,12 +181,11 @@ class LocalFit(Coded):
 
     # -- choices ------------------------------------------------------------------------
 
-    def _settle_metric(self) -> NDArray | None:
+    def _settle_metric(self) -> None:
         """Weigh inputs by slopes in probe leaves, while leave-one-out is the better for it."""
         if not 1 < self.source.n_features <= MAX_COLUMNS:
-            return None
+            return
         best, least = (self.scaler, self.factors, self._data), np.inf
-        found = None
         for _ in range(MOST_ROUNDS):
             probes = self._probes(self._partition(0))
             path = self._best_alpha(probes)
@@ -199,10 +195,9 @@ class LocalFit(Coded):
             slopes = self._slopes(probes, path.best)
             if not slopes.any():
                 break
-            found = slopes
+            self.slopes = slopes
             self._weigh(metric_weights(slopes * self.factors**2))
         self.scaler, self.factors, self._data = best
-        return found
 
     def _weigh(self, factors: NDArray) -> None:
         ratio = factors / self.factors
@@ -306,9 +301,8 @@ class LocalFit(Coded):
             scores = leaves[k].scores(self._data.S[rows], self._data.S)
             residuals[rows] = self._data.Y[rows] - scores
 
-    def _machine(
-        self, trees: list[Tree], residuals: NDArray, path: Path, slopes: NDArray | None
-    ) -> LocalMachine:
+    def _machine(self, trees: list[Tree], residuals: NDArray) -> LocalMachine:
+        path = self.path
         sample = self.survey.sample.head(SAMPLE_ROWS)
         at = np.isin(priorities(0, len(residuals), sample.seed), sample.priority)
         weight = self._data.weight
@@ -331,7 +325,7 @@ class LocalFit(Coded):
             trees,
             residuals[at],
             solution,
-            slopes,
+            self.slopes,
             self.class_weight,
             self.n_jobs,
         )

@@ -33,6 +33,7 @@ from kernelm.tasks import SAMPLE_ROWS
 
 MOST_LAYERS = 3  # that "auto" tries
 KEEPS = (0.05, 0.1, 0.2, 0.5, 1.0)  # shares of the components that "auto" tries
+_FEW_LISTS = [ArcCosine(degrees, normalize=True) for degrees in ([0], [1], [2], [1, 0])]
 _OPTIONS: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
 
 
@@ -252,13 +253,15 @@ class MultilayerKernelClassifier(
         """Return the scaling and the arc-cosine degrees that suit some training rows best."""
         sample = Sample.of(ArraySource(X, index), SAMPLE_ROWS, seed)
         coding = Classes(np.arange(len(self.classes_)))
-        scaler, path = best_metric(
-            sample,
-            lambda rows: coding.encode(_checks.has_targets(rows.y), np.float64),
-            scalings(sample, scale_inputs=scale, several=True),
-            distinct_lists(),
-            seed=seed,
-        )
+
+        def targets(rows: Sample) -> NDArray:
+            return coding.encode(_checks.has_targets(rows.y), np.float64)
+
+        # A few lists tell scalings apart, and then all lists are ranked with the best one.
+        scalers = scalings(sample, scale_inputs=scale, several=True)
+        if len(scalers) > 1:
+            scalers = [best_metric(sample, targets, scalers, _FEW_LISTS, seed=seed)[0]]
+        scaler, path = best_metric(sample, targets, scalers, distinct_lists(), seed=seed)
         return scaler, path.best
 
     # -- parameters ---------------------------------------------------------------------

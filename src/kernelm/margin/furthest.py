@@ -12,6 +12,7 @@ from scipy import sparse
 
 from kernelm._config import working_bytes
 from kernelm.data import ArraySource, Rows, Source, block_rows, stream
+from kernelm.data.sample import priorities_of
 from kernelm.kernels import Kernel
 from kernelm.margin.rows import width
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 SAMPLE = 59
 CHUNK_ROWS = 512  # whose kernel columns are made at a time where they are not kept
 NARROW = 100  # features up to which columns are made again sooner than copied
+_FURTHEST = 4  # one of so many points that are taken in is one of the furthest
 _PART = 0.5  # share of the tolerance beyond which points are taken in
 
 
@@ -260,7 +262,7 @@ class Search:
         return self.kernel.gram(X, Z.astype(X.dtype, copy=False))
 
     def _best(self, points: Points, F: NDArray, ball: Ball, n: int, slack: float) -> _Found:
-        """Return the furthest n points outside that are not in the core set, or the furthest."""
+        """Return n points outside that are not in the core set, or the furthest of all."""
         value = 0.5 * points.g - np.einsum("nlm,nm->nl", points.codes, F)
         which = value.argmax(axis=1)
         value = value[np.arange(len(value)), which]
@@ -269,9 +271,7 @@ class Search:
         at = np.flatnonzero(value > _border(ball, slack))
         if not len(at):
             at = value.argmax(keepdims=True)
-        if len(at) > n:
-            at = at[np.argpartition(-value[at], n - 1)[:n]]
-        at = at[np.argsort(-value[at], kind="stable")]
+        at = at[_some(value[at], key[at], n)]
         return _Found(chosen(points, at, which[at]), value[at].astype(np.float64))
 
 
@@ -291,9 +291,25 @@ def chosen(points: Points, at: NDArray, which: NDArray) -> Core:
 
 
 def _furthest_of(one: _Found, other: _Found, n: int) -> _Found:
-    value = np.concatenate([one.value, other.value])
-    at = np.argsort(-value, kind="stable")[:n]
-    return _Found(one.core.joined(other.core).take(at), value[at])
+    value, core = np.concatenate([one.value, other.value]), one.core.joined(other.core)
+    at = _some(value, core.key, n)
+    return _Found(core.take(at), value[at])
+
+
+def _some(value: NDArray, key: NDArray, n: int) -> NDArray:
+    """Return n places, the furthest first: a part of them the furthest, the others by chance.
+
+    The furthest of overlapping classes are those on the wrong side. A core set of these alone
+    would say little about the others where a limit ends its growth. Chance is a hash of the row,
+    so that blocks and threads do not matter.
+    """
+    order = np.argsort(-value, kind="stable")
+    if len(order) <= n:
+        return order
+    far, rest = np.split(order, [-(-n // _FURTHEST)])
+    drawn = rest[np.argsort(priorities_of(key[rest], 0), kind="stable")[: n - len(far)]]
+    at = np.concatenate([far, drawn])
+    return at[np.argsort(-value[at], kind="stable")]
 
 
 def _border(ball: Ball, slack: float) -> float:
