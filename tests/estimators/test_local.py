@@ -9,6 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from catalog import SOURCES
 from kernelm import KernelELMClassifier, KernelELMRegressor, config_context
+from kernelm.estimators.local import LocalMachine
 from kernelm.estimators.local_fit import depth_of
 from kernelm.kernels import Gaussian, Laplacian
 
@@ -266,3 +267,15 @@ def test_sums_are_not_what_it_keeps():
     model = machine("values").fit(*regression())
     assert not hasattr(model, "partial_fit")
     assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize(("gain", "local"), [(-10.0, True), (1.0, False)])
+def test_auto_takes_leaves_where_they_promise_less_error(gain, local, monkeypatch):
+    X, y = regression(3000)
+    monkeypatch.setattr("kernelm.estimators.kernel_machine.LOCAL_ROWS", 1000)
+    monkeypatch.setattr("kernelm.estimators.kernel_machine.LOCAL_GAIN", gain)
+    with config_context(working_memory=8):  # no room for the exact form
+        model = KernelELMRegressor("gaussian", random_state=0).fit(X, y)
+    assert isinstance(model.machine_, LocalMachine) == local
+    assert model.score(X, y) > 0.9
+    assert hasattr(model, "partial_fit") != local

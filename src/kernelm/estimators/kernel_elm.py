@@ -1,4 +1,4 @@
-"""Kernel extreme learning machines: exact, on a subset, on landmarks, Nyström, deep."""
+"""Kernel extreme learning machines: exact, on a subset, on landmarks, Nyström, local, deep."""
 
 from __future__ import annotations
 
@@ -22,8 +22,11 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
     approximation : str
         "exact" (a weight on every row), "subset" (exact on sampled rows), "landmarks" (kernel
         columns on landmarks, plain ridge: AKELM), "nystrom" (the same with the norm of the
-        kernel's space as penalty: NKELM), or "auto": exact while a float32 kernel matrix takes no
-        more than four times the working memory (16,384 rows by default), else nystrom.
+        kernel's space as penalty: NKELM), "local" (an exact machine in every leaf of a tree of
+        cuts), or "auto": exact while a float32 kernel matrix takes no more than four times the
+        working memory (16,384 rows by default), else nystrom; from 32,768 dense rows in memory on,
+        local where the leave-one-out error of some leaves is less than half of that of 1,024
+        landmarks.
     n_landmarks : int or "auto"
         "auto" doubles them while the closed-form criterion still improves by a percent, then
         goes on to as many as twice the working memory and a minute of arithmetic allow;
@@ -39,11 +42,21 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
         2,048 landmarks choose. "auto" is direct up to 2,048 landmarks; beyond, it adds up sums
         in place, compares a few alphas by leave-one-out, each with a Cholesky factor, and drops
         the sums; where those would take more than four times the working memory, falkon.
+    leaf_size : int
+        Local form: most rows of a leaf, those that it shares with its neighbours included.
+    n_trees : int
+        Local form: trees that are averaged, the first cut along principal directions, the others
+        along random ones.
+    overlap : float
+        Local form: share of the rows of a node, those nearest to its cut, that both sides learn
+        from, so that scores do not jump there.
     scale_inputs : bool
         Scale inputs by a sample of the rows, frozen: standardised, or, where kernel="auto" finds
         it better by leave-one-out, all columns by the same number (pixels), square roots first
         (counts, intensities), and each column weighed by the slopes of a small machine along it
-        (``feature_weights_``), if rows that this machine has not seen are the better for it.
+        (``feature_weights_``), if rows that this machine has not seen are the better for it. The
+        local form with kernel="auto" takes slopes in some leaves, and weighs and cuts again while
+        their leave-one-out error falls by a percent.
     alpha : float, array-like, "gcv" or "loo"
         Ridge strength (papers: 1/C), given or chosen in closed form; the exact form always
         chooses by leave-one-out, which it has for free.
@@ -137,8 +150,8 @@ class KernelELMRegressor(KernelMachine, MomentRegressor):
 
     Parameters
     ----------
-    kernel, approximation, n_landmarks, landmarks, stratify, solver, scale_inputs, alpha,
-    fit_intercept, feature_rounds
+    kernel, approximation, n_landmarks, landmarks, stratify, solver, leaf_size, n_trees, overlap,
+    scale_inputs, alpha, fit_intercept, feature_rounds
         As in :class:`KernelELMClassifier` (``stratify`` makes sense for few distinct targets).
     random_state, n_jobs, verbose
         As in scikit-learn.
