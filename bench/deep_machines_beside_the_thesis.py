@@ -1,15 +1,17 @@
 """Deep and shallow large-margin machines beside table 3.4 of the thesis on deep core vectors.
 
 Claim: with everything chosen on training rows, the deep core vector machine (DCVM) and the deep
-SVM (DSVM) are not more than a point below the printed accuracy. The thesis chose activation lists by their accuracy on the test rows, which flatters
-its deep machines; it copied its CVM and SVM columns for these five sets from another paper (marked
-*), and does not say how inputs were scaled. Its times are of another machine and not shown.
+SVM (DSVM) are not more than a point below the printed accuracy. The thesis chose activation lists
+by their accuracy on the test rows, which flatters its deep machines; it copied its CVM and SVM
+columns for these five sets from another paper (marked *), and does not say how inputs were
+scaled. Its times are of another machine and not shown.
 
 Ours, by closed-form leave-one-out on 1,000 training rows: raw or standardised inputs, and for deep
-machines one of the 64 lists without repeats, chosen once for DCVM and DSVM. C of CVM and DCVM is their own "auto"; C
-of SVM (gamma = 1/D) and DSVM is the best of 1, 10, 100 on a fifth of at most 4,000 training rows.
-``--lists thesis`` takes the printed lists instead. A kernel matrix that does not fit is made of a
-part of the rows, and that is said. Everything runs in processes that end after ``--limit`` seconds.
+machines one of the 64 lists without repeats, chosen once for DCVM and DSVM. C of CVM and DCVM is
+their own "auto"; C of SVM (gamma = 1/D) and DSVM is the best of 1, 10, 100 on a fifth of at most
+4,000 training rows. ``--lists thesis`` takes the printed lists instead. A kernel matrix that does
+not fit is made of a part of the rows, and that is said. Everything runs in processes that end
+after ``--limit`` seconds.
 
     KERNELM_DATA=... python bench/deep_machines_beside_the_thesis.py [--sets optdigits]
         [--machines DCVM CVM] [--lists thesis] [--limit 600] [--json FILE]

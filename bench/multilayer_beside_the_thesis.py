@@ -1,8 +1,9 @@
 """Multilayer kernel machines beside chapter 4 of the thesis on deep core vector machines.
 
 Claim: none but what is printed. Protocol of the chapter: each layer mixes a Gaussian, an
-arc-cosine kernel and a Gaussian, weighed without labels, and keeps 5 % of the kernel components;
-one, two and three layers, a deep core vector machine on top, and that machine alone (no layer).
+arc-cosine kernel and a Gaussian, weighed without labels, and keeps 5 % of the kernel components
+(of as many as there are rows, fewer where precision does not resolve so many); one, two and three
+layers, a deep core vector machine on top, and that machine alone (no layer).
 "auto" is ours: the number of layers and the share that is kept are chosen too.
 
 Everything is chosen on training rows, scaling and degrees included. The thesis prints the best of
@@ -59,7 +60,8 @@ def machine(form, X, y):
         return CoreVectorClassifier(best, random_state=0)
     if form == "auto":
         return MultilayerKernelClassifier(n_landmarks=LANDMARKS, random_state=0)
-    return MultilayerKernelClassifier(int(form), keep=KEEP, n_landmarks=LANDMARKS, random_state=0)
+    keep = round(KEEP * len(X))
+    return MultilayerKernelClassifier(int(form), keep=keep, n_landmarks=LANDMARKS, random_state=0)
 
 
 def run(form, name):

@@ -130,6 +130,7 @@ def test_informative_components_are_found():
     scores[:, [4, 11]] += 2 * index[:, None]
     assert_array_equal(informative(scores, index, 20, 0.1), [4, 11])
     assert_array_equal(informative(scores, index, 10, 0.1), [4])
+    assert_array_equal(informative(scores, index, 20, 2), [4, 11])
     assert_array_equal(informative(np.ones((200, 4)), index, 4, 0.5), [0, 1])
     assert_array_equal(informative(scores, np.zeros(200, int), 20, 0.1), [0, 1])
 

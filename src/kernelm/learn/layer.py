@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -27,7 +28,7 @@ class Structure(NamedTuple):
     """How wide a layer is, and how well its features tell left-out rows apart."""
 
     n_components: int  #: components to choose from
-    keep: float  #: share of them that is kept
+    keep: float  #: share of them that is kept, or how many
     error: float  #: mean squared leave-one-out error of the judge
 
 
@@ -115,13 +116,26 @@ def compare(
 
     trials = [Structure(size, keep, error(size, keep)) for size, keep in product(sizes, keeps)]
     enough = (1 + NO_DIFFERENCE) * min(trial.error for trial in trials)
-    wide = max((t for t in trials if t.error <= enough), key=lambda t: t.n_components * t.keep)
+    good = (t for t in trials if t.error <= enough)
+    wide = max(good, key=lambda t: kept(t.n_components, t.keep))
     return [wide, *sorted((t for t in trials if t is not wide), key=lambda t: t.error)]
+
+
+def kept(size: int, keep: float) -> int:
+    """Return how many components are kept: a share of them, or a whole number.
+
+    Examples
+    --------
+    >>> kept(200, 0.1), kept(200, 50), kept(30, 50)
+    (20, 50, 30)
+    """
+    n = keep if isinstance(keep, numbers.Integral) else round(keep * size)
+    return int(min(max(1, n), size))
 
 
 def informative(scores: NDArray, index: NDArray, size: int, keep: float) -> NDArray:
     """Return which of the first components tell the classes apart best, by an F test each."""
-    n = max(1, round(keep * size))
+    n = kept(size, keep)
     if n >= size:
         return np.arange(size)
     classes, counts = np.unique(index, return_counts=True)

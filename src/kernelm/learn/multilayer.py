@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Sequence
 from typing import Any, Self, final
 
@@ -66,8 +67,9 @@ class MultilayerKernelClassifier(
     final : classifier, optional
         What is trained on the features, by default a :class:`~kernelm.CoreVectorClassifier` with
         an arc-cosine kernel whose degrees are chosen on training rows.
-    keep : float, "auto" or sequence of floats
-        Share of the components that is kept in a layer, or shares to choose from.
+    keep : float, int, "auto" or sequence of numbers
+        Share of the components that is kept in a layer, or how many (a whole number), or several
+        of either to choose from.
     n_components : int, None or sequence of them
         Components that a layer finds, or numbers to choose from; None for all.
     mixing : "reconstruction", "alignment" or "uniform"
@@ -279,8 +281,11 @@ class MultilayerKernelClassifier(
             _checks.integer(self.layers, "layers")
         if isinstance(self.keep, str):
             _checks.one_of(self.keep, "keep (or a share)", ["auto"])
-        for share in self._keeps():
-            _checks.share(share, "keep")
+        for keep in self._keeps():
+            if isinstance(keep, numbers.Integral):
+                _checks.integer(keep, "keep")
+            else:
+                _checks.share(keep, "keep")
         for width in self._widths():
             if width is not None:
                 _checks.integer(width, "n_components (or None for all)")
