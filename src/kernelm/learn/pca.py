@@ -180,7 +180,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if self._is_exact(source):
             self.landmarks_, found = S, _exact(self.kernel_.gram(S), self.n_components)
         else:
-            S = S[distinct(S)]
+            # In the order of rows: that of their contents would change with the last digit, and
+            # features of a layer below differ in it from one number of threads to another.
+            S = S[np.sort(distinct(S))]
             self.landmarks_ = choose(S, self.n_landmarks, self.landmarks, self.kernel_, seed).Z
             found = self._from_landmarks(source)
         found = _signed(found)
