@@ -6,11 +6,11 @@ with one tree, and 95.5 % within five minutes, past ExtraTrees, where 2,048 glob
 LightGBM, ExtraTrees, HistGradientBoosting and Nystroem + Ridge with their defaults.
 
 Official splits, or else 80/20 with seed 0; "synthetic" is a regression on a million rows of ten
-features. Accuracy, or R² for regression. Every run is a process of its own, ended after
+features. "local:4:1500" has four trees and leaves of at most 1,500 rows. Accuracy, or R² for regression. Every run is a process of its own, ended after
 ``--limit`` seconds.
 
     KERNELM_DATA=... python bench/local_machines_on_large_sets.py [--sets covtype]
-        [--forms local local4 nystrom exact] [--peers] [--rows 464809] [--limit 600] [--json FILE]
+        [--forms local local:4 local:1:1500 nystrom exact] [--peers] [--rows 464809] [--limit 600] [--json FILE]
 """
 
 import numpy as np
@@ -51,8 +51,8 @@ def rows_of(name, n_rows):
 def machine(form, regression):
     ours = KernelELMRegressor if regression else KernelELMClassifier
     if form.startswith("local"):
-        n_trees = int(form.removeprefix("local") or 1)
-        return ours(approximation="local", n_trees=n_trees, random_state=0)
+        given = zip(["n_trees", "leaf_size"], map(int, form.split(":")[1:]), strict=False)
+        return ours(approximation="local", random_state=0, **dict(given))
     if form in ("nystrom", "exact", "auto"):
         return ours(approximation=form, random_state=0)
     if form == "lightgbm":
