@@ -6,11 +6,12 @@ with one tree, and 95.5 % within five minutes, past ExtraTrees, where 2,048 glob
 LightGBM, ExtraTrees, HistGradientBoosting and Nystroem + Ridge with their defaults.
 
 Official splits, or else 80/20 with seed 0; "synthetic" is a regression on a million rows of ten
-features. "local:4:1500" has four trees and leaves of at most 1,500 rows. Accuracy, or R² for regression. Every run is a process of its own, ended after
-``--limit`` seconds.
+features. "local:4:1500" has four trees and leaves of at most 1,500 rows. Accuracy, or R² for
+regression. Every run is a process of its own, ended after ``--limit`` seconds.
 
     KERNELM_DATA=... python bench/local_machines_on_large_sets.py [--sets covtype]
-        [--forms local local:4 local:1:1500 nystrom exact] [--peers] [--rows 464809] [--limit 600] [--json FILE]
+        [--forms local local:4 local:1:1500 nystrom exact] [--peers] [--rows 464809]
+        [--limit 600] [--json FILE]
 """
 
 import numpy as np
