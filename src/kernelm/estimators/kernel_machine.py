@@ -224,6 +224,10 @@ class KernelMachine(KernelChooser):
         self.feature_weights_ = self.feature_weights_ * fit.factors
         return machine
 
+    @property
+    def _sharpens(self) -> bool:
+        return self.approximation != "local"
+
     def _local_fit(self, source: Source, survey: Survey) -> LocalFit:
         rule = self.kernel_path_.best if self.kernel_path_ is not None else self.kernel
         return LocalFit(

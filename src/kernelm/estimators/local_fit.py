@@ -186,13 +186,14 @@ class LocalFit(Coded):
         if not 1 < self.source.n_features <= MAX_COLUMNS:
             return
         best, least = (self.scaler, self.factors, self._data), np.inf
+        alpha = START if isinstance(self.alpha, str) else float(np.max(self.alpha))
         for _ in range(MOST_ROUNDS):
             probes = self._probes(self._partition(0))
-            path = self._best_alpha(probes)
-            if not path.score < (1 - WORTHWHILE) * least:
+            error = self._error(probes, alpha)
+            if not error < (1 - WORTHWHILE) * least:
                 break
-            best, least = (self.scaler, self.factors, self._data), path.score
-            slopes = self._slopes(probes, path.best)
+            best, least = (self.scaler, self.factors, self._data), error
+            slopes = self._slopes(probes, alpha)
             if not slopes.any():
                 break
             self.slopes = slopes
@@ -231,22 +232,23 @@ class LocalFit(Coded):
                 totals[index[trial.kernel]] += trial.score
         return CANDIDATES[int(totals.argmin())]
 
-    def _best_alpha(self, probes: list[NDArray]) -> Path:
-        def error(alpha: float) -> float:
-            squares, weights = 0.0, 0.0
-            for rows, (_, residuals) in zip(
-                probes, self._each(lambda rows: self._leaf(rows, alpha), probes), strict=True
-            ):
-                weight = self._data.of(rows)[1]
-                weight = np.ones(len(rows)) if weight is None else weight
-                squares += float(weight @ np.square(residuals).sum(axis=1))
-                weights += float(weight.sum())
-            return squares / (weights or 1.0)
+    def _error(self, probes: list[NDArray], alpha: float) -> float:
+        """Return the mean squared leave-one-out error in probe leaves."""
+        squares, weights = 0.0, 0.0
+        for rows, (_, residuals) in zip(
+            probes, self._each(lambda rows: self._leaf(rows, alpha), probes), strict=True
+        ):
+            weight = self._data.of(rows)[1]
+            weight = np.ones(len(rows)) if weight is None else weight
+            squares += float(weight @ np.square(residuals).sum(axis=1))
+            weights += float(weight.sum())
+        return squares / (weights or 1.0)
 
+    def _best_alpha(self, probes: list[NDArray]) -> Path:
         if isinstance(self.alpha, str):
-            return walk(error, START)
+            return walk(lambda alpha: self._error(probes, alpha), START)
         alphas = np.sort(np.atleast_1d(np.asarray(self.alpha, np.float64)))
-        scores = np.array([error(float(alpha)) for alpha in alphas])
+        scores = np.array([self._error(probes, float(alpha)) for alpha in alphas])
         return Path("loo" if len(alphas) > 1 else "given", alphas, scores)
 
     # -- leaves -------------------------------------------------------------------------

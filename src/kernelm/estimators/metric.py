@@ -46,7 +46,7 @@ class KernelChooser(MomentEstimator, ABC):
             survey,
             scalings(survey.sample, scale_inputs=self.scale_inputs, several=self._searches),
         )
-        if self._searches:
+        if self._searches and self._sharpens:
             self._sharpen(survey)
 
     def _weigh(self, survey: Survey, squared_slopes: NDArray) -> None:
@@ -93,6 +93,11 @@ class KernelChooser(MomentEstimator, ABC):
 
     def _search_options(self) -> dict[str, Any]:
         return {"intercept": self.fit_intercept, "seed": self.seed_}
+
+    @property
+    def _sharpens(self) -> bool:
+        """Whether inputs are weighed before the fit, or by the fit itself."""
+        return True
 
     @property
     def _searches(self) -> bool:
