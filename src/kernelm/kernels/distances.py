@@ -75,15 +75,21 @@ def l1_distances(X: Any, Z: Any | None = None, scale: float = 1.0) -> NDArray:
     >>> l1_distances(np.array([[0.0, 0.0]]), np.array([[3.0, 4.0]]), scale=2.0)
     array([[3.5]])
     """
-    from sklearn.metrics.pairwise import manhattan_distances
-
     other = X if Z is None else Z
     K = np.empty((X.shape[0], other.shape[0]), X.dtype)
-    if not K.size:
-        return K
-    if issparse(X) or issparse(other):
-        X, other = _short_indices(X), _short_indices(other)
     top = float(np.finfo(K.dtype).max) / 16
+    if not K.size or not X.shape[1]:
+        K[:] = 0
+        return K
+    if not issparse(X) and not issparse(other):
+        from kernelm.kernels import _l1_loops as loops
+
+        X, other = (np.ascontiguousarray(rows, K.dtype) for rows in (X, other))
+        loops.dense(X, other, float(scale), top, K)
+        return K
+    from sklearn.metrics.pairwise import manhattan_distances
+
+    X, other = _short_indices(X), _short_indices(other)
     for rows in blocks(*K.shape):
         with np.errstate(over="ignore"):
             block = manhattan_distances(X[rows], other) / float(scale)
