@@ -35,7 +35,7 @@ from kernelm.features import InputScaler, Partition, distinct
 from kernelm.kernels import Kernel, LaplacianL1
 from kernelm.ridge import Path, Status, walk
 from kernelm.search import DEFAULT_CANDIDATES, rank_kernels
-from kernelm.tasks import SAMPLE_ROWS, Coded, Survey
+from kernelm.tasks import SAMPLE_ROWS, Coding, Survey
 
 #: What kernel="auto" chooses from in leaves.
 CANDIDATES: tuple[Kernel, ...] = (
@@ -67,7 +67,7 @@ class _Data(NamedTuple):
 
 @final
 @dataclass(eq=False)
-class LocalFit(Coded):
+class LocalFit(Coding):
     """One fit, step by step."""
 
     source: Source
@@ -334,9 +334,6 @@ class LocalFit(Coded):
 
     def _each(self, work: Any, tasks: Sequence[Any]) -> Any:
         return pooled(work, iter(tasks), effective_jobs(self.n_jobs))
-
-    def _sample_residuals(self) -> NDArray:
-        raise AssertionError("a fit has no held-out rows; its machine has")
 
 
 def depth_of(n_rows: float, leaf_size: int, overlap: float) -> int:

@@ -308,8 +308,8 @@ class MultilayerKernelClassifier(
         return list(self.keep) if isinstance(self.keep, Sequence) else [self.keep]
 
     def _widths(self) -> list[int | None]:
-        several = isinstance(self.n_components, Sequence)
-        return list(self.n_components) if several else [self.n_components]  # type: ignore
+        widths = self.n_components
+        return list(widths) if isinstance(widths, Sequence) else [widths]
 
     # -- what a fitted machine does -----------------------------------------------------
 

@@ -3,7 +3,7 @@
 from kernelm.tasks.calibration import Link, fit_link, probabilities
 from kernelm.tasks.classification import Classifier
 from kernelm.tasks.estimator import SAMPLE_ROWS, Estimator, Survey
-from kernelm.tasks.held_out import Coded, HeldOut
+from kernelm.tasks.held_out import Coded, Coding, HeldOut
 from kernelm.tasks.plan import Plan, doublings, largest_layer
 from kernelm.tasks.regression import Regressor
 
@@ -11,6 +11,7 @@ __all__ = [
     "SAMPLE_ROWS",
     "Classifier",
     "Coded",
+    "Coding",
     "Estimator",
     "HeldOut",
     "Link",

@@ -35,26 +35,11 @@ class HeldOut:
         return [fit_link(scores, index, self.weight) for scores, index in outputs]
 
 
-class Coded(ABC):
-    """What is done alike with the rows of any machine: encode, weigh, hold out."""
+class Coding:
+    """What is done alike with the rows of any machine: encode their targets, weigh them."""
 
     targets: Targets
-    sample: Sample
     class_weight: NDArray | None
-    n_jobs: int | None
-
-    @abstractmethod
-    def _sample_residuals(self) -> NDArray:
-        """Return leave-one-out residuals of the sample."""
-
-    @cached_property
-    def held_out(self) -> HeldOut:
-        """Leave-one-out scores of the kept rows."""
-        Y, residuals = self._encode(self.sample), self._sample_residuals()
-        weight, _ = self._weights(self.sample)
-        w = np.ones(len(Y)) if weight is None else weight
-        y = _checks.has_targets(self.sample.y)
-        return HeldOut(Y - residuals, residuals, y, w, self.targets)
 
     def _encode(self, rows: Rows | Sample, dtype: Any = np.float64) -> NDArray:
         return self.targets.encode(_checks.has_targets(rows.y), dtype)
@@ -71,3 +56,23 @@ class Coded(ABC):
         if rows.weight is None:
             return factor, factor
         return factor * rows.weight, factor * np.minimum(rows.weight, 1.0)
+
+
+class Coded(Coding, ABC):
+    """A machine that knows how well it predicts rows that were left out."""
+
+    sample: Sample
+    n_jobs: int | None
+
+    @abstractmethod
+    def _sample_residuals(self) -> NDArray:
+        """Return leave-one-out residuals of the sample."""
+
+    @cached_property
+    def held_out(self) -> HeldOut:
+        """Leave-one-out scores of the kept rows."""
+        Y, residuals = self._encode(self.sample), self._sample_residuals()
+        weight, _ = self._weights(self.sample)
+        w = np.ones(len(Y)) if weight is None else weight
+        y = _checks.has_targets(self.sample.y)
+        return HeldOut(Y - residuals, residuals, y, w, self.targets)
