@@ -269,11 +269,13 @@ def test_sums_are_not_what_it_keeps():
     assert not hasattr(model, "coef_")
 
 
-@pytest.mark.parametrize(("gain", "local"), [(-10.0, True), (1.0, False)])
-def test_auto_takes_leaves_where_they_promise_less_error(gain, local, monkeypatch):
+@pytest.mark.parametrize(("expected", "local"), [(np.inf, True), (0.0, False)])
+def test_auto_takes_leaves_where_they_promise_less_error(expected, local, monkeypatch):
     X, y = regression(3000)
     monkeypatch.setattr("kernelm.estimators.kernel_machine.LOCAL_ROWS", 1000)
-    monkeypatch.setattr("kernelm.estimators.kernel_machine.LOCAL_GAIN", gain)
+    monkeypatch.setattr(
+        "kernelm.estimators.kernel_machine._projected", lambda path, n_landmarks: expected
+    )
     with config_context(working_memory=8):  # no room for the exact form
         model = KernelELMRegressor("gaussian", random_state=0).fit(X, y)
     assert isinstance(model.machine_, LocalMachine) == local

@@ -29,9 +29,7 @@ APPROXIMATIONS = ("auto", "exact", "subset", "landmarks", "nystrom", "local")
 
 DIRECT_LANDMARKS = 2048  # up to here sums and an eigendecomposition are the faster solver
 LARGE_WORK = 4.1e12  # N·n² up to which n_landmarks="auto" goes: less than a minute
-# "auto" looks at leaves from so many rows on, and takes them where their leave-one-out error is
-# below that of a thousand landmarks by this share: more landmarks would gain about as much.
-LOCAL_ROWS, LOCAL_GAIN = 32_768, 0.5
+LOCAL_ROWS = 32_768  # "auto" looks at leaves from so many rows on
 POOL_ROWS = 16_384  # rows that landmarks are chosen from
 _SMALLEST, _FIRST_PASS = 256, 1024
 
@@ -210,8 +208,8 @@ class KernelMachine(KernelChooser):
         if source.n_rows < LOCAL_ROWS or sparse.issparse(source.X) or size > 4 * working_bytes():
             return None
         fit = self._local_fit(source, survey)
-        *_, landmarks = machine.solution.units_path.values()
-        return fit if fit.path.score < (1 - LOCAL_GAIN) * landmarks else None
+        expected = _projected(machine.solution.units_path, self._more_landmarks(source.n_rows))
+        return fit if fit.path.score < expected else None
 
     def _local(self, source: Source, survey: Survey, fit: LocalFit | None = None) -> LocalMachine:
         vars(self).pop("landmarks_", None)  # of an earlier fit
@@ -423,6 +421,21 @@ def _criterion(machine: Any) -> float:
     # Many rows and one given alpha: no path was needed, and leave-one-out is there anyway.
     held_out = machine.held_out
     return float(np.average((held_out.residuals**2).sum(axis=1), weights=held_out.weight))
+
+
+def _projected(path: dict[int, float], n_landmarks: int | None) -> float:
+    """Return the error of more landmarks if it goes on falling as it did in the last doubling.
+
+    Examples
+    --------
+    >>> _projected({256: 4.0, 512: 2.0}, 2048), _projected({256: 4.0, 512: 2.0}, None)
+    (0.5, 2.0)
+    """
+    *_, before, last = [np.inf, *path.values()]
+    if n_landmarks is None or not np.isfinite(before):
+        return last
+    doublings = np.log2(max(n_landmarks / max(path), 1.0))
+    return float(last * min(last / before, 1.0) ** doublings)
 
 
 def _promises(machine: Any) -> bool:
