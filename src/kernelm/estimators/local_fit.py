@@ -93,6 +93,7 @@ class LocalFit(Coding):
         self._kinds = self.sample.X[kinds]
         self.factors = np.ones(self.source.n_features)
         self.slopes: NDArray | None = None
+        self._cuts: dict[int, tuple[InputScaler, Partition]] = {}
         self._data = self._gathered()
         share = len(kinds) / max(len(self.sample.priority), 1)
         self.depth = depth_of(share * len(self._data.Y), self.leaf_size, self.overlap)
@@ -137,13 +138,18 @@ class LocalFit(Coding):
 
     def _partition(self, k: int) -> Partition:
         """Return the cuts of the k-th tree: along principal directions first, then random ones."""
-        return Partition.fit(
+        made_for, partition = self._cuts.get(k, (None, None))
+        if partition is not None and made_for is self.scaler:
+            return partition
+        partition = Partition.fit(
             self.scaler.transform(self._kinds),
             self.depth,
             direction="random" if k else "principal",
             overlap=self.overlap,
             seed=self.seed + k,
         )
+        self._cuts[k] = self.scaler, partition
+        return partition
 
     def _members(self, partition: Partition) -> list[NDArray]:
         """Return the rows of each leaf, its own first."""

@@ -25,8 +25,11 @@ from kernelm.estimators.solution import Solver
 from kernelm.features import KernelColumns
 from kernelm.features.scaling import counted
 from kernelm.kernels import Kernel
+from kernelm.kernels.slopes import has_plane
+from kernelm.kernels.slopes import squared_slopes as kernel_slopes
 
-#: Half the width of a central difference, in root mean square lengths of the scaled rows.
+#: Half the width of a central difference, in root mean square lengths of the scaled rows,
+#: for kernels whose slopes have no formula.
 #:
 #: Widths of kernels are some tenth of that length or more, so that the error of truncation,
 #: (step/width)²/2, stays near 1e-4 or below; rounding, 1e-16/step for each unit of weight on a
@@ -34,7 +37,7 @@ from kernelm.kernels import Kernel
 #: rows of an exact machine it cancels.
 STEP = 1e-3
 
-MAX_COLUMNS = 2048  # two evaluations for each column and row: at this number, minutes
+MAX_COLUMNS = 2048  # differences take two evaluations for each column and row: here, minutes
 MAX_FLOPS = 1e11  # a few seconds, unless that leaves too few rows
 FEWEST_ROWS, MOST_ROWS = 32, 512
 
@@ -50,7 +53,7 @@ def mean_squared_slopes(machine: Solver) -> NDArray:
     phi, coef = machine.solution.phi, machine.solution.weights.coef
     assert isinstance(phi, KernelColumns)
     Z, W = phi.Z.astype(np.float64), coef.astype(np.float64)
-    few = machine.sample.head(_affordable_rows(*Z.shape))
+    few = machine.sample.head(_affordable_rows(phi.kernel, Z, W))
     X, weight = counted(few.X, few.weight)
     X = X.toarray() if sparse.issparse(X) else X
     S = phi.scaler.transform(X.astype(np.float64))
@@ -102,12 +105,15 @@ def _summed(
     """Return the weighted sum over rows of squared slopes, for the columns that vary."""
     w = np.ones(len(S)) if weight is None else weight
     total = np.zeros(S.shape[1])
+    if has_plane(kernel):
+        total[varying] = (w @ kernel_slopes(kernel, S, Z, W))[varying]
+        return total
     for j in varying:
-        total[j] = w @ (_slopes(kernel, S, Z, W, j, step) ** 2).sum(axis=1)
+        total[j] = w @ (_differences(kernel, S, Z, W, j, step) ** 2).sum(axis=1)
     return total
 
 
-def _slopes(kernel: Kernel, S: NDArray, Z: Any, W: NDArray, j: int, step: float) -> NDArray:
+def _differences(kernel: Kernel, S: NDArray, Z: Any, W: NDArray, j: int, step: float) -> NDArray:
     """Return the slopes along input j of the scores k(s, Z) W, (m, C)."""
     up, down = S.copy(), S.copy()
     up[:, j] += step
@@ -128,6 +134,7 @@ def _varying(X: Any) -> NDArray:
     return np.flatnonzero(high > low)
 
 
-def _affordable_rows(n_landmarks: int, n_features: int) -> int:
-    per_row = 2 * n_features * 2.0 * n_landmarks * (n_features + 20)
+def _affordable_rows(kernel: Kernel, Z: Any, W: NDArray) -> int:
+    (n, D), C = Z.shape, W.shape[1]
+    per_row = 2.0 * n * (D + 20) * (C if has_plane(kernel) else 2 * D)
     return int(np.clip(MAX_FLOPS / per_row, FEWEST_ROWS, MOST_ROWS))

@@ -17,6 +17,7 @@ from scipy import sparse
 
 from kernelm import _checks
 
+_SOME_ROWS = 8192  # for the direction of many inputs
 _NARROW = 128  # inputs up to which an eigendecomposition is the faster way
 
 #: How a node chooses its direction.
@@ -129,9 +130,11 @@ def _random(R: Any, rng: Generator) -> NDArray:
 
 
 def _principal(R: Any) -> NDArray:
-    """Return the leading principal direction; of many inputs by a few power steps."""
+    """Return the leading principal direction; of many inputs by a few power steps on some rows."""
     if not R.shape[0]:
         return np.zeros(R.shape[1])
+    if R.shape[1] > _NARROW:
+        R = R[:: -(-R.shape[0] // _SOME_ROWS)]
     R = R.astype(np.float64)
     mean = np.asarray(R.mean(axis=0)).ravel()
     if R.shape[1] <= _NARROW:
