@@ -508,3 +508,21 @@ def fits_memory(n_rows: int | None, working_bytes: int, times: int, instead: str
             f"{needed / 1e9:.3g} GB, and the limit is {limit / 1e9:.3g} GB; use {instead}, or "
             f"raise the limit with kernelm.set_config(working_memory={megabytes})"
         )
+
+
+# --- checkpoints ---------------------------------------------------------------------------------
+
+
+def other_checkpoint(directory: Any) -> ValueError:
+    """Return the error for a directory that holds the state of another fit."""
+    return ValueError(
+        f"checkpoint={str(directory)!r} holds the state of a fit with other parameters or other "
+        "rows; give another directory, or delete this one"
+    )
+
+
+def broken_checkpoint(path: Any) -> ValueError:
+    """Return the error for a state that cannot be read."""
+    return ValueError(
+        f"{str(path)!r} is no state of a fit, or damaged; delete the directory to begin anew"
+    )

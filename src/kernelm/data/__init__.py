@@ -2,7 +2,7 @@
 
 from kernelm.data.datasets import Dataset, load
 from kernelm.data.progress import Progress
-from kernelm.data.reduce import block_rows, effective_jobs, pooled, reduce, stream
+from kernelm.data.reduce import block_rows, effective_jobs, here, pooled, reduce, stream
 from kernelm.data.sample import Sample
 from kernelm.data.source import ArraySource, Rows, Source
 
@@ -15,6 +15,7 @@ __all__ = [
     "Source",
     "block_rows",
     "effective_jobs",
+    "here",
     "load",
     "pooled",
     "reduce",

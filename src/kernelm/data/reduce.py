@@ -67,7 +67,15 @@ def stream(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Iterator[T]:
-    """Yield ``fn(block)`` for every block of a source, in the order of the rows."""
+    """Yield ``fn(block)`` for every block of a source, in the order of the rows.
+
+    A source whose rows are elsewhere has a ``stream`` of its own and calls ``fn`` there: what
+    ``fn`` changes here would be lost (see :func:`here`).
+    """
+    elsewhere = getattr(source, "stream", None)
+    if elsewhere is not None:
+        yield from elsewhere(fn, rows=rows, progress=progress)
+        return
 
     def work(read: Callable[[], Rows]) -> tuple[T, int]:
         block = read()
@@ -96,7 +104,8 @@ def reduce(
 ) -> T | None:
     """Map ``fn`` over the blocks of a source and fold the results in the order of the rows.
 
-    Returns None for a source without rows. ``combine`` may reuse its first argument.
+    Returns None for a source without rows. ``combine`` may reuse its first argument. A source
+    may have a ``reduce`` of its own: on other machines, or with checkpoints.
 
     Examples
     --------
@@ -106,10 +115,18 @@ def reduce(
     >>> reduce(source, lambda rows: rows.X.sum(axis=0), operator.iadd)
     array([10000., 10000.])
     """
+    own = getattr(source, "reduce", None)
+    if own is not None:
+        return own(fn, combine, rows=rows, n_jobs=n_jobs, progress=progress)
     total: T | None = None
     for part in stream(source, fn, rows=rows, n_jobs=n_jobs, progress=progress):
         total = part if total is None else combine(total, part)
     return total
+
+
+def here(source: Source) -> Source:
+    """Return the same rows to be read into this process, for functions that change things here."""
+    return getattr(source, "here", source)
 
 
 def pooled(work: Callable[[Any], T], tasks: Iterator[Any], workers: int) -> Iterator[T]:

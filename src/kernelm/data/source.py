@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, final, runtime_checkable
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -104,6 +106,13 @@ class ArraySource:
     def dtype(self) -> np.dtype:
         """float32 where X is float32, else float64."""
         return np.dtype(np.float32 if self.X.dtype == np.float32 else np.float64)
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of shapes and of some rows, to tell one set of rows from another."""
+        some = np.unique(np.linspace(0, max(self.n_rows - 1, 0), 64).astype(int))
+        rows = self.take(some) if self.n_rows else None
+        return joblib.hash((self.X.shape, rows))
 
     def blocks(self, rows: int) -> Iterator[Read]:
         """Yield readers of consecutive slices."""

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelm import _checks
 from kernelm._config import working_bytes
-from kernelm.data import Progress, Source
+from kernelm.data import Progress, Source, here
 from kernelm.estimators.boosting import LEFT_OUT_ROWS, Boosting
 from kernelm.estimators.steps import BoostedModel, Layers
 from kernelm.features import InputScaler, RowNormalizer
@@ -96,7 +96,7 @@ class _BoostedMachine(Estimator):
         if run is None or known is None or not _same(known, key):
             run = self._begin(source, self._survey(source, classes))
         _checks.no_fewer_steps(int(self.n_steps), len(run.weights))
-        run.source, run.n_jobs = source, self.n_jobs
+        run.source, run.n_jobs = here(source), self.n_jobs
         with self._step_progress(source, run) as progress:
             run.extend(int(self.n_steps), progress)
         self.machine_ = run.model()

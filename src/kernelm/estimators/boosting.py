@@ -28,7 +28,18 @@ from scipy.optimize import brentq
 
 from kernelm import _checks
 from kernelm._config import working_bytes
-from kernelm.data import Progress, Rows, Sample, Source, block_rows, effective_jobs, reduce, stream
+from kernelm.data import (
+    Progress,
+    Rows,
+    Sample,
+    Source,
+    block_rows,
+    effective_jobs,
+    here,
+    reduce,
+    stream,
+)
+from kernelm.data.checkpoint import Checkpoint
 from kernelm.data.sample import priorities
 from kernelm.data.targets import Targets
 from kernelm.estimators.steps import BoostedModel, Layer, Layers
@@ -42,6 +53,7 @@ _PROBES, _FEWEST, _MOST = 16_384, 4, 64  # probes × rows; one 64-bit hash a row
 _BETTER = 1e-4  # share by which the criterion must fall to count as an improvement
 _LEAST = 1e-3  # the smallest share of freedom left that a criterion divides by
 _ESCALATIONS = 12
+_STATE = ("weights", "path", "status", "best", "_residuals", "_rest", "_at_best")
 
 
 class _Sums(NamedTuple):
@@ -95,6 +107,8 @@ class Boosting(Coded):
     # -- the run ------------------------------------------------------------------------
 
     def __post_init__(self) -> None:
+        self._checkpoint: Checkpoint | None = getattr(self.source, "checkpoint", None)
+        self.source = here(self.source)  # residuals are here, so rows must come
         blocks = list(stream(self.source, self._targets_of, rows=65_536, n_jobs=1))
         _checks.has_rows(len(blocks))
         Y, root, unit = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
@@ -112,6 +126,7 @@ class Boosting(Coded):
             probes -= np.outer(root, root @ self._signs / self._weight).astype(dtype)
         self._rest = self._first()
         self._pending: _Step | None = None
+        self._go_on()
 
     def _targets_of(self, rows: Rows) -> tuple[NDArray, NDArray, NDArray]:
         weight, unit = self._weights(rows)
@@ -193,6 +208,18 @@ class Boosting(Coded):
     def _layer(self, step: int) -> Layer:
         return self.layers.at(step, self.source.dtype, scaled=self._scaled is not None)
 
+    # -- checkpoints --------------------------------------------------------------------
+
+    def _save(self) -> None:
+        if self._checkpoint is not None and self._checkpoint.is_due:
+            self._checkpoint.save("steps", {name: getattr(self, name) for name in _STATE})
+
+    def _go_on(self) -> None:
+        """Begin where an earlier try of the same fit was ended."""
+        state = None if self._checkpoint is None else self._checkpoint.load("steps")
+        for name in _STATE if state is not None else ():
+            setattr(self, name, state[name])
+
     # -- one pass -----------------------------------------------------------------------
 
     def _pass(self, layer: Layer | None, progress: Progress | None) -> _Sums | None:
@@ -229,6 +256,7 @@ class Boosting(Coded):
         self._kept = self._features is not None and layer is not None
         if pending is not None:
             self._commit(pending)
+            self._save()
         return sums
 
     def _room(self, at: slice) -> NDArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, final
 
 import numpy as np
@@ -22,6 +23,7 @@ from kernelm.data import (
     reduce,
     stream,
 )
+from kernelm.data.checkpoint import Checkpoint
 from kernelm.data.targets import Targets
 from kernelm.estimators.solution import Solution, Solver
 from kernelm.features import KernelColumns
@@ -30,6 +32,7 @@ from kernelm.ridge.primal_cholesky import Block
 
 LOO_ROWS = 2048  # rows whose leave-one-out error compares alphas, and calibrates
 CHUNK_ROWS = 256  # whose features a worker makes at a time
+_STATE = "landmarks"  # the name of the sums in a checkpoint
 
 
 @final
@@ -112,11 +115,15 @@ class LargeMachine(Solver):
         primal = PrimalCholesky.zeros(n, penalty, intercept=self.intercept, shared=shared)
         # Half of the working memory for a block, half for the chunks that make it.
         rows = max(64, int(working_bytes() / (2 * n * np.dtype(primal.block_dtype).itemsize)))
-        for read in source.blocks(rows):
+        kept: Checkpoint | None = getattr(source, "checkpoint", None)
+        done = 0 if kept is None else _go_on(primal, kept)
+        for n_blocks, read in enumerate(islice(source.blocks(rows), done, None), done + 1):
             block = read()
             primal.add(self._block(primal, block), self._each)
             if progress is not None:
                 progress.advance(block.n)
+            if kept is not None and kept.is_due:
+                kept.save(_STATE, (primal.S, primal.M, primal.sums, n_blocks))
         return primal
 
     def _block(self, primal: PrimalCholesky, block: Rows) -> Block:
@@ -167,3 +174,12 @@ class LargeMachine(Solver):
 
     def _sample_residuals(self) -> NDArray:
         return self._residuals
+
+
+def _go_on(primal: PrimalCholesky, kept: Checkpoint) -> int:
+    """Take in the sums of an earlier try, and return how many blocks they hold."""
+    state = kept.load(_STATE)
+    if state is None:
+        return 0
+    primal.S, primal.M, primal.sums, n_blocks = state
+    return n_blocks

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,6 +25,7 @@ from sklearn.utils.validation import (
 
 from kernelm import _checks
 from kernelm.data import ArraySource, Progress, Sample, Source
+from kernelm.data.checkpoint import Checkpoint, Checkpointed, identity_of
 from kernelm.data.frames import FrameColumns, is_frame
 from kernelm.data.targets import Targets
 
@@ -100,31 +102,56 @@ class Estimator(BaseEstimator, ABC):
         """
         return self._fit(self._source(X, y, sample_weight, reset=True), None)
 
-    def fit_source(self, source: Source, *, classes: Any = None) -> Self:
+    def fit_source(
+        self, source: Source, *, classes: Any = None, checkpoint: str | Path | None = None
+    ) -> Self:
         """Fit to rows that are read block by block, as many as there are.
 
         Parameters
         ----------
         source : Source
-            For example ``kernelm.data.ArraySource(np.load(file, mmap_mode="r"), y)``.
+            For example ``kernelm.data.scan("train-*.parquet", target="label")``.
         classes : array-like, optional
             All classes, where they are known; it saves a pass over the rows.
+        checkpoint : path, optional
+            A directory in which sums are saved every half minute. After a crash or a kill the same
+            call goes on from there and gives the model of an undisturbed fit. A fit that ends
+            well clears it.
         """
+        _checks.instance(source, "source", Source)
+        self._take_columns(source)
+        if checkpoint is None:
+            return self._fit(source, classes)
+        kept = Checkpoint(Path(checkpoint), identity_of(self, source))
+        self._fit(Checkpointed(source, kept), classes)
+        kept.clear()
+        return self
+
+    def _take_columns(self, source: Source) -> None:
+        """Take names of columns, and how names in them become numbers, from a source."""
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self.columns_ = None
-        self.n_features_in_ = source.n_features
-        return self._fit(source, classes)
+        names = getattr(source, "names", None)
+        self.columns_ = getattr(source, "columns", None)
+        self.n_features_in_ = source.n_features if self.columns_ is None else len(names or ())
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
 
     def _survey(self, source: Source, classes: Any) -> Survey:
         """Sample the rows, learn what the targets are, and settle what depends on both."""
         self._check_parameters()
         _checks.has_rows(source.n_rows)
-        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
+        self.seed_ = self._seed(source)
         sample = Sample.of(source, self._sample_rows(source), self.seed_)
         survey = Survey(sample, *self._coding(source, sample, classes))
         self._settle(survey)
         return survey
+
+    def _seed(self, source: Source) -> int:
+        """Return the seed of a fit: that of the first try, if this is another one."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        kept: Checkpoint | None = getattr(source, "checkpoint", None)
+        return seed if kept is None else kept.remember("seed", lambda: seed)
 
     def _sample_rows(self, source: Source) -> int:
         """Return how many rows the feature map is frozen from."""
