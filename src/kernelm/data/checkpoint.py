@@ -208,7 +208,7 @@ def identity_of(estimator: Any, source: Any) -> str:
     for name in ("n_jobs", "verbose"):  # do not matter to the result
         params.pop(name, None)
     rows = getattr(source, "identity", ""), source.n_rows, source.n_features, str(source.dtype)
-    return joblib.hash((type(estimator).__name__, sorted(params.items(), key=str), rows))
+    return str(joblib.hash((type(estimator).__name__, sorted(params.items(), key=str), rows)))
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -112,7 +112,7 @@ class ArraySource:
         """A hash of shapes and of some rows, to tell one set of rows from another."""
         some = np.unique(np.linspace(0, max(self.n_rows - 1, 0), 64).astype(int))
         rows = self.take(some) if self.n_rows else None
-        return joblib.hash((self.X.shape, rows))
+        return str(joblib.hash((self.X.shape, rows)))
 
     def blocks(self, rows: int) -> Iterator[Read]:
         """Yield readers of consecutive slices."""

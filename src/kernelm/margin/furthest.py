@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, final
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelm._config import working_bytes
-from kernelm.data import ArraySource, Rows, Source, block_rows, stream
+from kernelm.data import ArraySource, Rows, Source, block_rows, here, stream
 from kernelm.data.sample import priorities_of
 from kernelm.kernels import Kernel
 from kernelm.margin.rows import width
@@ -72,6 +73,60 @@ class Core(NamedTuple):
 class _Found(NamedTuple):
     core: Core
     value: NDArray  #: g/2 − (K̃α): half of the squared distance but for a constant
+
+
+class _Look(NamedTuple):
+    """What a search wants: sent to wherever the rows are."""
+
+    kernel: Kernel
+    bias: float
+    ball: Ball
+    n: int
+    slack: float
+
+    def scores(self, points: Points) -> NDArray:
+        """Return F of the rows, a few at a time: their columns stay in the cache."""
+        Z, W = self.ball.core.X, self.ball.weights.astype(points.X.dtype)
+        F = np.empty((points.X.shape[0], W.shape[1]), W.dtype)
+        # A product of sparse rows first walks over all columns, used or not: once is enough.
+        step = len(F) if sparse.issparse(points.X) else CHUNK_ROWS
+        for start in range(0, len(F), step):
+            rows = slice(start, start + step)
+            F[rows] = self.gram(points.X[rows], Z) @ W
+        return F + self.bias * self.ball.weights.sum(axis=0)
+
+    def gram(self, X: Any, Z: Any) -> NDArray:
+        """Return kernel columns in the precision of the rows."""
+        return self.kernel.gram(X, Z.astype(X.dtype, copy=False))
+
+    def best(self, points: Points, F: NDArray) -> _Found:
+        """Return n points outside that are not in the core set, or the furthest of all."""
+        value = 0.5 * points.g - np.einsum("nlm,nm->nl", points.codes, F)
+        which = value.argmax(axis=1)
+        value = value[np.arange(len(value)), which]
+        key = points.position * points.g.shape[1] + which
+        value[np.isin(key, self.ball.core.key)] = -np.inf
+        at = np.flatnonzero(value > _border(self.ball, self.slack))
+        if not len(at):
+            at = value.argmax(keepdims=True)
+        at = at[_some(value[at], key[at], self.n)]
+        return _Found(chosen(points, at, which[at]), value[at].astype(np.float64))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Looking:
+    """A search through a block of rows: what it found, and how many kernel values it took."""
+
+    look: _Look
+    points: Callable[[Rows], Points | None]
+
+    def __call__(self, rows: Rows) -> tuple[_Found | None, int]:
+        points = self.points(rows)
+        if points is None:
+            return None, 0
+        found = self.look.best(points, self.look.scores(points))
+        return found, points.X.shape[0] * len(self.look.ball.alpha)
 
 
 @final
@@ -142,43 +197,41 @@ class Search:
         sample = ArraySource(rows.X, rows.y, rows.weight)
         size = block_rows(self._bytes(len(ball.alpha)), look, self.n_jobs)
 
-        def work(rows: Rows) -> _Found | None:
-            points = self._placed(rows, at)
-            if points is None:
-                return None
-            return self._best(points, self._scores(points, ball), ball, n, slack)
-
-        return self._furthest(stream(sample, work, rows=size, n_jobs=self.n_jobs), ball, n, slack)
+        wanted = _Look(self.kernel, self.bias, ball, n, slack)
+        work = _Looking(wanted, lambda rows: self._placed(rows, at))
+        return self._furthest(stream(sample, work, rows=size, n_jobs=self.n_jobs), wanted)
 
     def everything(self, ball: Ball, n: int = 1, slack: float = 0.0) -> tuple[Core, float]:
         """Search all rows."""
         self.is_complete = True
         self._plan(len(ball.alpha))
+        look = _Look(self.kernel, self.bias, ball, n, slack)
+        if not self._keeps:
+            work: Any = _Looking(look, self.points)
+            source = self.source
+        else:
+            work, source = partial(self._look_at_kept, look), here(self.source)
+        return self._furthest(stream(source, work, rows=self._rows, n_jobs=self.n_jobs), look)
 
-        def work(rows: Rows) -> _Found | None:
-            points = self._points_of(rows)
-            if points is None:
-                return None
-            if self._keeps:
-                F = self._kept_scores(points, ball, rows.start)
-            else:
-                F = self._scores(points, ball)
-            return self._best(points, F, ball, n, slack)
-
-        blocks = stream(self.source, work, rows=self._rows, n_jobs=self.n_jobs)
-        return self._furthest(blocks, ball, n, slack)
+    def _look_at_kept(self, look: _Look, rows: Rows) -> tuple[_Found | None, int]:
+        points = self._points_of(rows)
+        if points is None:
+            return None, 0
+        F, evaluations = self._kept_scores(points, look, rows.start)
+        return look.best(points, F), evaluations
 
     def _furthest(
-        self, blocks: Iterator[_Found | None], ball: Ball, n: int, slack: float
+        self, blocks: Iterator[tuple[_Found | None, int]], look: _Look
     ) -> tuple[Core, float]:
         """Return the points of all blocks that are outside, and the largest squared distance."""
-        best: _Found | None = None
-        for found in blocks:
+        best, ball = None, look.ball
+        for found, evaluations in blocks:
+            self.evaluations += evaluations
             if found is not None:
-                best = found if best is None else _furthest_of(best, found, n)
+                best = found if best is None else _furthest_of(best, found, look.n)
         if best is None:
             return ball.core.take(np.empty(0, np.intp)), ball.rho + ball.top
-        outside = np.flatnonzero(best.value > _border(ball, slack))
+        outside = np.flatnonzero(best.value > _border(ball, look.slack))
         return best.core.take(outside), _squared(ball, best.value)
 
     def all_points(self, rows: int) -> Iterator[Points]:
@@ -202,8 +255,9 @@ class Search:
         """Decide whether rows and columns still fit, and how large blocks are."""
         N, per_row = self.source.n_rows, self._bytes(n_core)
         budget = working_bytes() if self.budget is None else self.budget
-        narrow = self.source.n_features <= NARROW
-        if self._keeps and (narrow or N is None or N * per_row > budget):
+        # Rows of few features are as soon made again; rows elsewhere stay there.
+        again = self.source.n_features <= NARROW or hasattr(self.source, "stream")
+        if self._keeps and (again or N is None or N * per_row > budget):
             self._keeps = False
             self._blocks, self._columns = {}, {}
         if not self._rows or not self._keeps:
@@ -233,46 +287,17 @@ class Search:
         points = self.points(rows)
         return None if points is None else points._replace(position=at[points.position])
 
-    # -- distances ----------------------------------------------------------------------
-
-    def _scores(self, points: Points, ball: Ball) -> NDArray:
-        """Return F of the rows, a few at a time: their columns stay in the cache."""
-        Z, W = ball.core.X, ball.weights.astype(points.X.dtype)
-        F = np.empty((points.X.shape[0], W.shape[1]), W.dtype)
-        # A product of sparse rows first walks over all columns, used or not: once is enough.
-        step = len(F) if sparse.issparse(points.X) else CHUNK_ROWS
-        for start in range(0, len(F), step):
-            rows = slice(start, start + step)
-            F[rows] = self._gram(points.X[rows], Z) @ W
-        return F + self.bias * ball.weights.sum(axis=0)
-
-    def _kept_scores(self, points: Points, ball: Ball, start: int) -> NDArray:
-        """Return F of the rows from columns that are kept."""
-        Z, W = ball.core.X, ball.weights
+    def _kept_scores(self, points: Points, look: _Look, start: int) -> tuple[NDArray, int]:
+        """Return F of the rows from columns that are kept, and how many values are new."""
+        Z, W = look.ball.core.X, look.ball.weights
         K = self._columns.get(start)
         if K is None:
             K = np.empty((points.X.shape[0], 0), points.X.dtype)
-        if K.shape[1] < Z.shape[0]:
-            K = np.hstack([K, self._gram(points.X, Z[K.shape[1] :])])
+        new = Z.shape[0] - K.shape[1]
+        if new:
+            K = np.hstack([K, look.gram(points.X, Z[K.shape[1] :])])
             self._columns[start] = K
-        return K @ W.astype(K.dtype) + self.bias * W.sum(axis=0)
-
-    def _gram(self, X: Any, Z: Any) -> NDArray:
-        self.evaluations += X.shape[0] * Z.shape[0]
-        return self.kernel.gram(X, Z.astype(X.dtype, copy=False))
-
-    def _best(self, points: Points, F: NDArray, ball: Ball, n: int, slack: float) -> _Found:
-        """Return n points outside that are not in the core set, or the furthest of all."""
-        value = 0.5 * points.g - np.einsum("nlm,nm->nl", points.codes, F)
-        which = value.argmax(axis=1)
-        value = value[np.arange(len(value)), which]
-        key = points.position * points.g.shape[1] + which
-        value[np.isin(key, ball.core.key)] = -np.inf
-        at = np.flatnonzero(value > _border(ball, slack))
-        if not len(at):
-            at = value.argmax(keepdims=True)
-        at = at[_some(value[at], key[at], n)]
-        return _Found(chosen(points, at, which[at]), value[at].astype(np.float64))
+        return K @ W.astype(K.dtype) + self.bias * W.sum(axis=0), len(K) * new
 
 
 def chosen(points: Points, at: NDArray, which: NDArray) -> Core:
