@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from itertools import product
 
+import dask.array as da
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from kernelm import kernels as km
-from kernelm.data import ArraySource, Rows
+from kernelm.data import ArraySource, Rows, from_dask, scan
 from kernelm.features import RandomLayer
 from kernelm.features.random import RADIAL
 from kernelm.units import ACTIVATIONS, WEIGHTS
@@ -140,6 +142,40 @@ def mapped(X, y, weight, folder):
     return ArraySource(np.load(folder / "X.npy", mmap_mode="r"), y, weight)
 
 
+def table(X, y, weight):
+    """A data frame of the rows, and which columns mean what."""
+    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])])
+    named = {name: v for name, v in (("target", y), ("weight", weight)) if v is not None}
+    for name, values in named.items():
+        frame[name] = values
+    return frame, {name: name for name in named}
+
+
+def parquet(X, y, weight, folder):
+    """Three files of two row groups."""
+    frame, uses = table(X, y, weight)
+    for k, at in enumerate(np.array_split(np.arange(len(X)), 3)):
+        size = max(1, -(-len(at) // 2))
+        frame.iloc[at].to_parquet(folder / f"{k}.parquet", row_group_size=size, index=False)
+    return scan(folder, **uses)
+
+
+def delimited(X, y, weight, folder):
+    frame, uses = table(X, y, weight)
+    frame.to_csv(folder / "rows.csv", index=False)
+    return scan(folder / "rows.csv", **uses)
+
+
+def on_dask(X, y, weight, folder):
+    """Partitions of unequal length, mapped in this thread."""
+    cut = (len(X) // 3, len(X) - len(X) // 3)
+
+    def lazy(rows):
+        return None if rows is None else da.from_array(rows, (cut, *rows.shape[1:]))
+
+    return from_dask(lazy(X), lazy(y), lazy(weight))
+
+
 #: Ways to offer the same rows: functions of X, y, weight and a folder for files.
 SOURCES = {
     "array": lambda X, y, weight, folder: ArraySource(X, y, weight),
@@ -148,6 +184,9 @@ SOURCES = {
     "csr_array": lambda X, y, weight, folder: ArraySource(sparse.csr_array(X), y, weight),
     "memmap": mapped,
     "one_pass": lambda X, y, weight, folder: OnePass(X, y, weight),
+    "parquet": parquet,
+    "csv": delimited,
+    "dask": on_dask,
 }
 
 

@@ -510,6 +510,18 @@ def fits_memory(n_rows: int | None, working_bytes: int, times: int, instead: str
         )
 
 
+# --- sources -------------------------------------------------------------------------------------
+
+
+def source(value: Any, kind: type) -> None:
+    """Raise if rows do not come as a source."""
+    if not isinstance(value, kind):
+        raise TypeError(
+            "source must be rows to read block by block, such as kernelm.data.scan(files) or "
+            f"kernelm.data.ArraySource(X, y), got {type(value).__name__}; arrays go to fit(X, y)"
+        )
+
+
 # --- checkpoints ---------------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 import operator
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -240,3 +241,18 @@ def test_more_memory_makes_larger_blocks():
             sizes.append(block_rows(10_000, None, 1))
     # One worker and a block being read: half the budget each.
     assert sizes == [MIN_ROWS, 8 * 2**20 // 20_000, 64 * 2**20 // 20_000]
+
+
+@pytest.mark.usefixtures("two_blas_threads")
+def test_passes_of_several_threads_restore_the_limit():
+    def work(_):
+        return reduce(SOURCE, gram, operator.iadd, rows=7, n_jobs=1)
+
+    with ThreadPoolExecutor(3) as pool:
+        for _ in range(5):
+            list(pool.map(work, range(6)))
+            assert set(blas_threads()) == {2}
+        # Whoever came first is still there, and others may set limits of their own.
+        with threadpool_limits(1, user_api="blas"):
+            assert set(blas_threads()) == {1}
+        assert set(blas_threads()) == {2}

@@ -24,7 +24,7 @@ def test_blocks_are_the_rows_in_order(make, rows, tmp_path):
     assert_array_equal(np.vstack([dense(b) for b in blocks]), X)
     assert_array_equal(np.concatenate([b.y for b in blocks]), y)
     assert_array_equal(np.concatenate([b.weight for b in blocks]), WEIGHT)
-    assert [b.start for b in blocks] == list(range(0, N, rows))
+    assert [b.start for b in blocks] == [sum(b.n for b in blocks[:k]) for k in range(len(blocks))]
     assert all(b.n == len(b.y) <= rows for b in blocks)
 
 
@@ -51,7 +51,7 @@ def test_targets_and_weights_may_be_missing(make, tmp_path):
     block = next(make(X, None, None, tmp_path).blocks(5))()
     assert block.y is None
     assert block.weight is None
-    assert block.n == 5
+    assert 0 < block.n <= 5
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

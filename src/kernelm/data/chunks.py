@@ -41,6 +41,8 @@ class FileSource:
     columns: FrameColumns | None = None  #: how names in columns become numbers, if there are any
     n_skipped: int = 0  #: rows that ``on_error="skip"`` left out
     identity: str = ""  #: of the files and the choice of columns: changes where the rows change
+    #: Opens the same rows with other columns, encoded in a given way.
+    reopen: Callable[[tuple[str, ...], FrameColumns | None], FileSource] | None = None
 
     @property
     def n_rows(self) -> int:

@@ -59,11 +59,15 @@ def from_dask(X: Any, y: Any = None, weight: Any = None) -> DaskSource:
     >>> print(f"{model.loo_score_:.2f}")
     1.00
     """
-    dask = _dask()
+    _dask()
     if _is_frame(X):
         X, y, weight = _taken_out(X, y, weight)
+    return _opened(X, y, weight, _columns(X) if _is_frame(X) else None)
+
+
+def _opened(X: Any, y: Any, weight: Any, columns: FrameColumns | None) -> DaskSource:
+    dask = _dask()
     parts = [_parts(rows, name) for rows, name in ((X, "X"), (y, "y"), (weight, "weight"))]
-    columns = _columns(X) if _is_frame(X) else None
     names = tuple(map(str, X.columns)) if _is_frame(X) else None
     n_parts = len(parts[0])
     for name, others in zip(("y", "weight"), parts[1:], strict=True):
@@ -83,7 +87,12 @@ def from_dask(X: Any, y: Any = None, weight: Any = None) -> DaskSource:
     identity = str(
         joblib.hash([getattr(rows, "name", None) or str(rows) for rows in (X, y, weight)])
     )
-    return DaskSource(rows, lengths, int(n_features), dtype, names, columns, identity)
+
+    def reopen(names: tuple[str, ...], columns: FrameColumns | None) -> DaskSource:
+        return _opened(X[list(names)], None, None, columns)
+
+    again = reopen if _is_frame(X) else None
+    return DaskSource(rows, lengths, int(n_features), dtype, names, columns, identity, again)
 
 
 @final
@@ -98,6 +107,8 @@ class DaskSource:
     names: tuple[str, ...] | None
     columns: FrameColumns | None
     identity: str
+    #: Takes other columns of a frame, encoded in a given way.
+    reopen: Callable[[tuple[str, ...], FrameColumns | None], DaskSource] | None = None
 
     @property
     def n_rows(self) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
 from functools import lru_cache
 from itertools import chain, islice
 from threading import Lock
@@ -153,25 +152,36 @@ class _SingleThreadedBlas:
     """One BLAS thread as long as anyone needs it; the last to leave restores the others.
 
     The limit holds for the process: passes that overlap must not take each other's limit for
-    the original one.
+    the original one, and the last to leave need not be the first that came.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._users = 0
-        self._limits = ExitStack()
+        self._limit: Any = None
 
     def __enter__(self) -> None:
         with self._lock:
             if not self._users:
-                self._limits.enter_context(_blas().limit(limits=1, user_api="blas"))
+                _let_any_thread()
+                self._limit = _blas().limit(limits=1, user_api="blas")
             self._users += 1
 
     def __exit__(self, *error: object) -> None:
         with self._lock:
             self._users -= 1
             if not self._users:
-                self._limits.close()
+                _let_any_thread()
+                self._limit.restore_original_limits()
+                _let_any_thread()
+
+
+def _let_any_thread() -> None:
+    """Let any thread set limits: threadpoolctl 3.7 and later reserve that to the first that did."""
+    for library in _blas().lib_controllers:
+        release = getattr(library, "clear_controlling_thread", None)
+        if release is not None:
+            release(force=True)
 
 
 _single_threaded_blas = _SingleThreadedBlas()

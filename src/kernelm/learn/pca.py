@@ -159,6 +159,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def fit_source(self, source: Source) -> Self:
         """Find the components of rows that are read block by block, as many as there are."""
+        _checks.source(source, Source)
         if hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self.n_features_in_ = source.n_features

@@ -108,6 +108,7 @@ class CoreVectorDetector(OutlierMixin, BaseEstimator):
 
     def fit_source(self, source: Source) -> Self:
         """Fit to rows that are read block by block, as many as there are."""
+        _checks.source(source, Source)
         self.n_features_in_ = source.n_features
         return self._fit(source)
 

@@ -24,10 +24,12 @@ from sklearn.utils.validation import (
 )
 
 from kernelm import _checks
-from kernelm.data import ArraySource, Progress, Sample, Source
+from kernelm.data import ArraySource, Progress, Rows, Sample, Source
 from kernelm.data.checkpoint import Checkpoint, Checkpointed, identity_of
+from kernelm.data.files.write import write
 from kernelm.data.frames import FrameColumns, is_frame
 from kernelm.data.targets import Targets
+from kernelm.tasks.predicting import as_trained, predictions
 
 #: Rows kept for freezing maps, leave-one-out scores, calibration and intervals.
 SAMPLE_ROWS = 4096
@@ -118,7 +120,7 @@ class Estimator(BaseEstimator, ABC):
             call goes on from there and gives the model of an undisturbed fit. A fit that ends
             well clears it.
         """
-        _checks.instance(source, "source", Source)
+        _checks.source(source, Source)
         self._take_columns(source)
         if checkpoint is None:
             return self._fit(source, classes)
@@ -171,6 +173,8 @@ class Estimator(BaseEstimator, ABC):
         """Return X, and y where it is given, as valid arrays of numbers."""
         alone = isinstance(y, str)
         options: dict[str, Any] = {"accept_sparse": "csr", "dtype": (np.float64, np.float32)}
+        if isinstance(X, Rows):  # of a source: numbers already
+            return check_array(X.X, input_name="X", estimator=self, **options)
         options |= {} if alone else {"multi_output": True}
         if reset:
             self.columns_ = FrameColumns.of(X)
@@ -194,6 +198,34 @@ class Estimator(BaseEstimator, ABC):
         return Progress(f"{type(self).__name__} {label}", source.n_rows)
 
     # -- predicting ---------------------------------------------------------------------
+
+    def predict_source(
+        self, source: Source, path: str | Path, *, outputs: tuple[str, ...] = ("predict",)
+    ) -> int:
+        """Write predictions for the rows of a source to a file, block by block.
+
+        Parameters
+        ----------
+        source : Source
+            For example ``kernelm.data.scan("new-*.parquet")``. Of files and data frames with
+            names the columns of the training rows are taken, whatever others there are.
+        path : path
+            A name that ends in ``.parquet``, ``.arrow`` or ``.csv``. It appears when it is
+            complete.
+        outputs : tuple of str
+            Methods whose results become columns: "predict", "predict_proba",
+            "decision_function", "predict_interval".
+
+        Returns
+        -------
+        int
+            Number of rows that were written.
+        """
+        check_is_fitted(self)
+        _checks.source(source, Source)
+        source = as_trained(source, getattr(self, "feature_names_in_", None), self.columns_)
+        _checks.known_columns(source.n_features, self._n_inputs, type(self).__name__)
+        return write(path, predictions(self, source, tuple(outputs), self.n_jobs))
 
     def _scores(self, X: Any) -> NDArray:
         check_is_fitted(self)

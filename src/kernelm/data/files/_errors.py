@@ -283,3 +283,21 @@ def changed_file(path: Path, expected: int, got: int) -> ValueError:
         f"{path} has changed since it was opened: expected {expected} rows in a part of it, "
         f"got {got}; open the files again"
     )
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def unknown_output(path: Path, known: Iterable[str]) -> ValueError:
+    """For a name that does not tell how to write."""
+    return ValueError(f"{path} must end in {', '.join(known)}: that is how the format is chosen")
+
+
+def unwritable(path: Path, error: Exception) -> OSError:
+    """For a place where no file can be made."""
+    return OSError(f"{path} cannot be written ({error}); choose another place")
+
+
+def nothing_to_write(path: Path) -> ValueError:
+    """For a source without rows."""
+    return ValueError(f"there are no rows to write to {path.name.strip('.').removesuffix('.part')}")

@@ -19,7 +19,18 @@ try:
 except ImportError as error:
     raise _errors.needs_pyarrow() from error
 
-__all__ = ["Piece", "TableFile", "acero", "csv", "open_arrow", "open_parquet", "pa", "pc", "pq"]
+__all__ = [
+    "Piece",
+    "TableFile",
+    "acero",
+    "csv",
+    "ipc",
+    "open_arrow",
+    "open_parquet",
+    "pa",
+    "pc",
+    "pq",
+]
 
 #: Types of columns by name.
 Types = dict[str, Any]

@@ -52,8 +52,12 @@ def open_tables(
     where: Any = None,
     on_error: str = "raise",
     dtype: Any = None,
+    columns: FrameColumns | None = None,
 ) -> FileSource:
-    """Return the rows of tables; :func:`kernelm.data.scan` says what the arguments mean."""
+    """Return the rows of tables; :func:`kernelm.data.scan` says what the arguments mean.
+
+    With ``columns``, names become numbers as those of the rows that a model was fitted to.
+    """
     for file in files:
         repeated = [name for name, n in Counter(file.schema.names).items() if n > 1]
         if repeated:
@@ -61,8 +65,23 @@ def open_tables(
     uses = Uses.of(files[0], target, features, weight, where)
     reader = Reader.of(files, uses, skip=on_error == "skip", dtype=dtype)
     pieces = [piece for found in _each(lambda file: file.pieces(), files) for piece in found]
-    reader = reader.frozen([piece for piece in pieces if piece.n_rows])
-    return reader.source(pieces, files)
+    if features is not None and columns is not None:
+        reader = reader.encoding(columns)
+    else:
+        reader = reader.frozen([piece for piece in pieces if piece.n_rows])
+
+    def reopen(names: tuple[str, ...], columns: FrameColumns | None) -> FileSource:
+        return open_tables(
+            files,
+            target=None,
+            features=names,
+            where=where,
+            on_error=on_error,
+            dtype=dtype,
+            columns=columns or FrameColumns(names, (None,) * len(names)),
+        )
+
+    return replace(reader.source(pieces, files), reopen=reopen)
 
 
 @final
@@ -108,6 +127,14 @@ class Reader:
         columns = FrameColumns.of(frame)
         found = zip(frame.columns, columns.levels if columns else (), strict=False)
         return replace(self, levels={name: levels for name, levels in found if levels is not None})
+
+    def encoding(self, columns: FrameColumns) -> Self:
+        """Take over which columns hold names, and their levels."""
+        found = zip(columns.names_in, columns.levels, strict=True)
+        levels = {name: known for name, known in found if known is not None}
+        numbers = dict.fromkeys(columns.names_in, pa.from_numpy_dtype(self.dtype))
+        kinds = {name: _kind_of(known, self.types[name]) for name, known in levels.items()}
+        return replace(self, types=self.types | numbers | kinds, levels=levels)
 
     def source(self, pieces: Sequence[Piece], files: Sequence[TableFile]) -> FileSource:
         """Return the rows of all pieces, after a pass that counts them if some are left out."""
@@ -261,6 +288,11 @@ def _check_types(file: TableFile, uses: Uses, types: Types) -> None:
         known = (is_number,) if name == uses.weight else (is_number, is_text, _is_bool)
         if not any(test(types[name]) for test in known):
             raise _errors.bad_type(file.path, name, types[name])
+
+
+def _kind_of(levels: Levels, kind: Any) -> Any:
+    """Return the type in which entries can equal the levels."""
+    return pa.string() if any(isinstance(level, str) for level in levels) else kind
 
 
 def _is_bool(kind: Any) -> bool:
