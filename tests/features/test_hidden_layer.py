@@ -1,6 +1,7 @@
 """Laws of every frozen random layer of the catalog."""
 
 import pickle
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -255,3 +256,20 @@ def test_leading_must_leave_a_unit():
     phi: HiddenLayer = RandomLayer(n_units=4, direct_links=True).freeze(X)
     with pytest.raises(ValueError, match="n_units must be a whole number of at least 1, got 0"):
         phi.leading(9)
+
+
+def test_hashed_layers_on_millions_of_inputs_take_no_memory():
+    rng, (n, D, entries) = np.random.default_rng(0), (200, 10_000_000, 30)
+    columns = np.sort(rng.integers(0, D, (n, entries)), axis=1)
+    columns[:, 0] %= 1000
+    starts = np.arange(0, n * entries + 1, entries)
+    wide = sparse.csr_matrix((rng.random(n * entries), columns.ravel(), starts), (n, D))
+    tracemalloc.start()
+    layer = RandomLayer(n_units=100, weights="hashed").freeze(wide)
+    Phi = layer.map(wide)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert Phi.shape == (200, 100)
+    assert peak < 50e6
+    again = pickle.loads(pickle.dumps(RandomLayer(8, weights="hashed").freeze(wide[:, :1000])))
+    assert_allclose(again.map(wide[:, :1000].toarray()), again.map(wide[:, :1000]), atol=1e-12)

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 import oracles
-from kernelm.units import WEIGHTS, activate, draw
+from kernelm.units import WEIGHTS, Hashed, activate, draw
 
 every_kind = pytest.mark.parametrize("kind", WEIGHTS)
 D = 16  # a square, for patches
@@ -153,3 +154,28 @@ def test_fourier_pairs_tend_to_the_gaussian_kernel_as_one_over_root_units():
     units = np.array([50, 200, 800, 3200])
     slope = np.polyfit(np.log(units), np.log([error(n) for n in units]), 1)[0]
     assert slope == pytest.approx(-0.5, abs=0.1)
+
+
+# --- hashed --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_units", [1, 63, 64, 65, 130])
+@pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_hashed_products_are_those_of_the_weights(n_units, paired, dtype):
+    X = sparse.random(20, 50, 0.2, "csr", random_state=0, dtype=dtype)
+    out = np.empty((20, n_units), dtype)
+    Hashed(n_units, 0.5, paired, seed=3).write(X, out)
+    options = {"weights": "hashed", "scale": 0.5, "paired": paired, "seed": 3, "dtype": dtype}
+    assert_allclose(out, X @ draw(50, n_units, **options)[0], rtol=1e-5, atol=1e-6)
+
+
+def test_hashed_weights_are_independent_signs():
+    W = draw(4000, 256, weights="hashed", seed=1)[0]
+    assert set(np.unique(W)) == {-1.0, 1.0}
+    bound = 5 / np.sqrt(len(W))
+    assert np.abs(W.mean(axis=0)).max() < bound
+    assert np.abs(W.T @ W / len(W) - np.eye(256)).max() < bound * 1.2
+    inputs = W[:200] @ W[:200].T / 256
+    assert np.abs(inputs - np.eye(200)).max() < 6 / np.sqrt(256)
+    assert (draw(4000, 256, weights="hashed", seed=2)[0] != W).mean() > 0.4

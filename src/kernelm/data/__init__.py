@@ -7,7 +7,7 @@ from kernelm.data.files import scan
 from kernelm.data.progress import Progress
 from kernelm.data.reduce import block_rows, effective_jobs, here, pooled, reduce, stream
 from kernelm.data.sample import Sample
-from kernelm.data.source import ArraySource, Rows, Source
+from kernelm.data.source import ArraySource, Rows, Source, width
 
 __all__ = [
     "ArraySource",
@@ -26,4 +26,5 @@ __all__ = [
     "reduce",
     "scan",
     "stream",
+    "width",
 ]

@@ -40,6 +40,7 @@ class FileSource:
     names: tuple[str, ...] | None = None  #: of the columns of the files, if they have names
     columns: FrameColumns | None = None  #: how names in columns become numbers, if there are any
     n_skipped: int = 0  #: rows that ``on_error="skip"`` left out
+    row_entries: float | None = None  #: entries of a row in the mean, where rows are sparse
     identity: str = ""  #: of the files and the choice of columns: changes where the rows change
     #: Opens the same rows with other columns, encoded in a given way.
     reopen: Callable[[tuple[str, ...], FrameColumns | None], FileSource] | None = None

@@ -124,7 +124,12 @@ class DaskSource:
             if n
         ]
         return FileSource(
-            chunks, self.n_features, self.dtype, self.names, self.columns, 0, self.identity
+            chunks,
+            self.n_features,
+            self.dtype,
+            self.names,
+            self.columns,
+            identity=self.identity,
         )
 
     def blocks(self, rows: int) -> Iterator[Read]:

@@ -55,6 +55,15 @@ class Source(Protocol):
         ...
 
 
+def width(source: Source, *, fills: bool = False) -> float:
+    """Return how many numbers a row holds: its columns, or its entries where rows stay sparse.
+
+    Ten million columns of which a row has fifty must not make blocks of a single row.
+    """
+    entries = None if fills else getattr(source, "row_entries", None)
+    return source.n_features if entries is None else entries
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class ArraySource:
@@ -106,6 +115,11 @@ class ArraySource:
     def dtype(self) -> np.dtype:
         """float32 where X is float32, else float64."""
         return np.dtype(np.float32 if self.X.dtype == np.float32 else np.float64)
+
+    @property
+    def row_entries(self) -> float | None:
+        """Entries of a row in the mean where rows are sparse, else None."""
+        return self.X.nnz / max(self.n_rows, 1) if sparse.issparse(self.X) else None
 
     @cached_property
     def identity(self) -> str:

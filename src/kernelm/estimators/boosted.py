@@ -232,7 +232,7 @@ class BoostedELMClassifier(_BoostedMachine, Classifier):
         "tanh", "sign", "sigmoid", "erf", "relu", "hardlim", "sine", "fourier", "identity", or a
         function of the block of pre-activations.
     weights : str
-        "normal", "uniform", "orthogonal", "sparse" or "patches".
+        "normal", "uniform", "orthogonal", "sparse", "patches" or "hashed".
     weight_scale, bias_scale : float
         Factors of weights and biases. The paper has no biases: 0.
     preprocess : "standard", "sqrt-center-norm" or None

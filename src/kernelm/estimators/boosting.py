@@ -38,6 +38,7 @@ from kernelm.data import (
     here,
     reduce,
     stream,
+    width,
 )
 from kernelm.data.checkpoint import Checkpoint
 from kernelm.data.sample import priorities
@@ -217,8 +218,8 @@ class Boosting(Coded):
     def _go_on(self) -> None:
         """Begin where an earlier try of the same fit was ended."""
         state = None if self._checkpoint is None else self._checkpoint.load("steps")
-        for name in _STATE if state is not None else ():
-            setattr(self, name, state[name])
+        for name, value in (state or {}).items():
+            setattr(self, name, value)
 
     # -- one pass -----------------------------------------------------------------------
 
@@ -274,7 +275,7 @@ class Boosting(Coded):
 
     def _block_rows(self) -> int:
         itemsize, J = self.source.dtype.itemsize, self.layers.n_units
-        per_row = itemsize * (J if self._features is None else 0) + 2 * 8 * self.layers.n_features
+        per_row = itemsize * (J if self._features is None else 0) + 2 * 8 * width(self.source)
         return block_rows(per_row, len(self._residuals), self.n_jobs)
 
     # -- one step -----------------------------------------------------------------------

@@ -111,7 +111,8 @@ class ELMClassifier(_HiddenLayerMachine, MomentClassifier):
         "tanh", "sigmoid", "erf", "relu", "sign", "hardlim", "sine", "fourier", "identity",
         "rbf", "multiquadric", or a function of the block of pre-activations.
     weights : str
-        "normal", "uniform", "orthogonal", "sparse", "patches" or "data".
+        "normal", "uniform", "orthogonal", "sparse", "patches", "data", or "hashed": signs that are
+        never stored, for sparse rows of millions of inputs.
     weight_scale : float
         Factor of weights and biases (of the width for "rbf" and "multiquadric").
     direct_links : bool
@@ -194,7 +195,8 @@ class ELMRegressor(_HiddenLayerMachine, MomentRegressor):
         "tanh", "sigmoid", "erf", "relu", "sign", "hardlim", "sine", "fourier", "identity",
         "rbf", "multiquadric", or a function of the block of pre-activations.
     weights : str
-        "normal", "uniform", "orthogonal", "sparse", "patches" or "data".
+        "normal", "uniform", "orthogonal", "sparse", "patches", "data", or "hashed": signs that are
+        never stored, for sparse rows of millions of inputs.
     weight_scale : float
         Factor of weights and biases (of the width for "rbf" and "multiquadric").
     direct_links : bool

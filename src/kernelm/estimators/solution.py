@@ -10,7 +10,7 @@ from typing import Any, Protocol, final
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelm.data import ArraySource, Progress, Rows, Source, block_rows, stream
+from kernelm.data import ArraySource, Progress, Rows, Source, block_rows, stream, width
 from kernelm.features import FeatureMap
 from kernelm.ridge import Path, Status, Weights
 from kernelm.tasks import Coded
@@ -115,5 +115,5 @@ class Solver(Coded, ABC):
         """Return the rows of a block that keep features and scratch within the budget."""
         itemsize = 8 if self.phi.needs_double else source.dtype.itemsize
         per_row = itemsize * (self.phi.n_features_out + self.targets.n_columns)
-        per_row += (8 + itemsize) * self.phi.n_features_in
+        per_row += (8 + itemsize) * min(width(source), self.phi.n_features_in)
         return block_rows(per_row, source.n_rows, self.n_jobs)

@@ -20,7 +20,7 @@ from kernelm.features.base import fingerprint
 from kernelm.features.scaling import InputScaler, counted
 from kernelm.kernels import Gaussian
 from kernelm.kernels.distances import squared_distances
-from kernelm.units import ACTIVATIONS, WEIGHTS, activate, draw
+from kernelm.units import ACTIVATIONS, WEIGHTS, Hashed, activate, draw, draw_biases
 
 _CENTRES = 2  # stream of the seed, beside those of weights and biases
 _WIDTH_ROWS = 1000  # enough for a mean distance
@@ -59,7 +59,8 @@ class RandomLayer:
         block of pre-activations.
     weights : str
         "normal", "uniform", "orthogonal", "sparse" (few inputs a unit), "patches" (receptive
-        fields of square images) or "data" (rows of the sample as centres or directions).
+        fields of square images), "hashed" (signs that are never stored, for sparse rows of
+        millions of inputs) or "data" (rows of the sample as centres or directions).
     weight_scale : float
         Factor of the weights and biases; for centre units, of the width.
     direct_links : bool
@@ -247,17 +248,28 @@ class HiddenLayer:
         if self.spec.is_radial:
             units[:] = RADIAL[self.spec.activation](S, self._weights(S.dtype)[0], self.width)
         else:
-            W, b = self._weights(S.dtype)
-            if sparse.issparse(S):
-                units[:] = S @ W
-            else:
-                np.matmul(S, W, out=units)
-            units += b
+            units += self._project(S, units)
             H = activate(units, self.spec.activation)
             if H is not units:
                 units[:] = H
         if self.offset is not None:
             Phi -= self.offset.astype(Phi.dtype)
+
+    def _project(self, S: Any, units: NDArray) -> NDArray:
+        """Write the products with the weights, and return the biases."""
+        spec = self.spec
+        if spec.weights == "hashed" and sparse.issparse(S):
+            paired = spec.activation == "fourier"
+            scale = float(spec.weight_scale)
+            Hashed(spec.n_units, scale, paired, spec.seed).write(S, units)
+            b = draw_biases(spec.n_units, scale=scale, paired=paired, seed=spec.seed)
+            return b.astype(S.dtype)
+        W, b = self._weights(S.dtype)
+        if sparse.issparse(S):
+            units[:] = S @ W
+        else:
+            np.matmul(S, W, out=units)
+        return b
 
     def _weights(self, dtype: Any) -> tuple[NDArray, NDArray]:
         """Return centres, or weights and biases, in the dtype of the rows; drawn once."""

@@ -56,7 +56,7 @@ class InputScaler:
         w = np.ones(X.shape[0]) if weight is None else weight
         w = w / w.sum()
         if sparse.issparse(X):
-            return cls(np.zeros(X.shape[1]), np.full(X.shape[1], 1.0 / _length(X, w)), root)
+            return cls(*_same(0.0, 1.0 / _length(X, w), X.shape[1]), root)
         X = np.asarray(X, np.float64)
         # Means of huge values could overflow as sums; scaled to their maximum they cannot.
         top = np.abs(X).max(axis=0)
@@ -78,7 +78,7 @@ class InputScaler:
     @classmethod
     def identity(cls, n_features: int) -> Self:
         """Return the scaler that leaves inputs alone."""
-        return cls(np.zeros(n_features), np.ones(n_features))
+        return cls(*_same(0.0, 1.0, n_features))
 
     @property
     def fills(self) -> bool:
@@ -144,6 +144,11 @@ class RowNormalizer:
 
         # Equal entries leave rounding only, which must not be blown up.
         normalise(X, X.dtype.type(X.shape[1] * np.finfo(X.dtype).eps), S)
+
+
+def _same(mean: float, scale: float, n_features: int) -> tuple[NDArray, NDArray]:
+    """Return the same numbers for all columns: millions of them take no memory."""
+    return np.broadcast_to(mean, n_features), np.broadcast_to(scale, n_features)
 
 
 def _signed_root(X: Any) -> Any:

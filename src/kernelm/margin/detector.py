@@ -11,12 +11,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from kernelm import _checks
-from kernelm.data import ArraySource, Rows, Sample, Source, block_rows, effective_jobs, stream
+from kernelm.data import (
+    ArraySource,
+    Rows,
+    Sample,
+    Source,
+    block_rows,
+    effective_jobs,
+    stream,
+    width,
+)
 from kernelm.features import InputScaler, KernelColumns
 from kernelm.kernels import Kernel, named
 from kernelm.margin.ball import Ball, enclose, most_core
 from kernelm.margin.furthest import Points, Search, share_of
-from kernelm.margin.rows import width
 from kernelm.ridge import Status
 from kernelm.tasks import SAMPLE_ROWS
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelm._config import working_bytes
-from kernelm.data import ArraySource, Rows, Source, block_rows, here, stream
+from kernelm.data import ArraySource, Rows, Source, block_rows, here, stream, width
 from kernelm.data.sample import priorities_of
 from kernelm.kernels import Kernel
-from kernelm.margin.rows import width
 
 if TYPE_CHECKING:
     from kernelm.margin.ball import Ball

@@ -9,12 +9,11 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelm.data import ArraySource, Rows, Sample, block_rows, stream
+from kernelm.data import ArraySource, Rows, Sample, block_rows, stream, width
 from kernelm.data.sample import priorities_of
 from kernelm.data.targets import Targets
 from kernelm.features import KernelColumns
 from kernelm.margin.ball import Ball, core_matrix, left_out_slack
-from kernelm.margin.rows import width
 from kernelm.ridge import Status
 from kernelm.tasks import Coded
 

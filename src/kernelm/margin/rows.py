@@ -6,22 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from kernelm.data import ArraySource, Source
 from kernelm.features.landmarks import digests
 
 _BLOCK = 16_384  # rows that are hashed at a time
-
-
-def width(source: Source, *, fills: bool = False) -> float:
-    """Return how many numbers a row holds: its columns, or its entries where rows stay sparse.
-
-    Ten million columns of which a row has fifty must not make blocks of a single row.
-    """
-    if not fills and isinstance(source, ArraySource) and sparse.issparse(source.X):
-        return source.X.nnz / max(source.n_rows, 1)
-    return source.n_features
 
 
 def merged(X: Any, y: NDArray, weight: NDArray) -> tuple[NDArray, NDArray, NDArray]:

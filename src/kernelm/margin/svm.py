@@ -16,11 +16,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from kernelm import _checks
 from kernelm._config import working_bytes
-from kernelm.data import ArraySource, Rows, block_rows, stream
+from kernelm.data import ArraySource, Rows, block_rows, stream, width
 from kernelm.data.targets import best_class
 from kernelm.features import InputScaler, KernelColumns
 from kernelm.kernels import Kernel, named
-from kernelm.margin.rows import merged, width
+from kernelm.margin.rows import merged
 from kernelm.tasks.classification import class_weights
 
 LIMIT = 16  # the kernel matrix of all rows may take so many times the working memory

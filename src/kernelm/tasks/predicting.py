@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelm import _checks
-from kernelm.data import Rows, Source, block_rows, stream
+from kernelm.data import Rows, Source, block_rows, stream, width
 from kernelm.data.files.write import Table
 from kernelm.data.frames import FrameColumns
 
@@ -36,7 +36,7 @@ def predictions(
             columns |= _columns(OUTPUTS[output], getattr(model, output)(rows), model)
         return columns
 
-    size = block_rows(_BYTES * source.n_features, source.n_rows, n_jobs)
+    size = block_rows(_BYTES * width(source), source.n_rows, n_jobs)
     return stream(source, table, rows=size, n_jobs=n_jobs)
 
 

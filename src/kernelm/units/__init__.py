@@ -1,6 +1,6 @@
 """What one hidden unit computes: an activation of a random projection."""
 
 from kernelm.units.activations import ACTIVATIONS, activate
-from kernelm.units.weights import WEIGHTS, draw
+from kernelm.units.weights import WEIGHTS, Hashed, draw, draw_biases
 
-__all__ = ["ACTIVATIONS", "WEIGHTS", "activate", "draw"]
+__all__ = ["ACTIVATIONS", "WEIGHTS", "Hashed", "activate", "draw", "draw_biases"]

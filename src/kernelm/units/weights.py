@@ -7,7 +7,8 @@ same seed. That is what makes a path over the number of units one accumulation i
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import numpy as np
 from numpy.random import Generator
@@ -63,6 +64,15 @@ def _patches(rng: Generator, n_units: int, n_features: int) -> NDArray:
     return W.reshape(n_units, n_features)
 
 
+def _hashed(rng: Generator, n_units: int, n_features: int) -> NDArray:
+    """Signs that are bits of a hash of input and unit: :class:`Hashed` never stores them."""
+    from kernelm.units._hashed_loops import signs
+
+    W = np.empty((n_units, n_features))
+    signs(W, _hash_seed(rng))
+    return W
+
+
 #: Distributions of the input weights by name; each draws row after row, so layers are nested.
 WEIGHTS: dict[str, Callable[[Generator, int, int], NDArray]] = {
     "normal": _normal,
@@ -70,7 +80,49 @@ WEIGHTS: dict[str, Callable[[Generator, int, int], NDArray]] = {
     "orthogonal": _orthogonal,
     "sparse": _sparse,
     "patches": _patches,
+    "hashed": _hashed,
 }
+
+
+def _hash_seed(rng: Generator) -> int:
+    return int(rng.integers(2**62))
+
+
+@final
+@dataclass(frozen=True)
+class Hashed:
+    """The weights of ``weights="hashed"`` as something to multiply CSR rows with.
+
+    A layer on millions of inputs would take gigabytes; the signs of the few inputs that a row
+    has are made when they are needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> X = sparse.csr_matrix([[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]])
+    >>> out = np.empty((2, 5))
+    >>> Hashed(5, scale=0.5, seed=0).write(X, out)
+    >>> bool((out == X @ draw(3, 5, weights="hashed", scale=0.5)[0]).all())
+    True
+    """
+
+    n_units: int
+    scale: float = 1.0
+    paired: bool = False
+    seed: int = 0
+
+    def write(self, X: Any, out: NDArray) -> None:
+        """Write the products of CSR rows with all weights."""
+        from kernelm.units._hashed_loops import project
+
+        seed = _hash_seed(np.random.default_rng([self.seed, _WEIGHTS]))
+        n_drawn = -(-self.n_units // 2) if self.paired else self.n_units
+        drawn = np.empty((len(out), n_drawn), out.dtype) if self.paired else out
+        data = (X.data * self.scale).astype(out.dtype, copy=False)
+        project(X.indptr, X.indices, data, seed, drawn)
+        if self.paired:
+            out[:] = np.repeat(drawn, 2, axis=1)[:, : self.n_units]
 
 
 def draw(
@@ -113,12 +165,21 @@ def draw(
     """
     _checks.one_of(weights, "weights", WEIGHTS)
     rng = np.random.default_rng([seed, _WEIGHTS])
-    if paired:
-        W = np.repeat(WEIGHTS[weights](rng, -(-n_units // 2), n_features), 2, axis=0)[:n_units]
-        b = np.where(np.arange(n_units) % 2, 0.0, np.pi / 2)
-    else:
-        W = WEIGHTS[weights](rng, n_units, n_features)
-        distribution = _uniform if weights == "uniform" else _normal
-        b = distribution(np.random.default_rng([seed, _BIASES]), n_units, 1)[:, 0]
-        b = b * (scale if bias_scale is None else bias_scale)
+    n_drawn = -(-n_units // 2) if paired else n_units
+    W = WEIGHTS[weights](rng, n_drawn, n_features)
+    W = np.repeat(W, 2, axis=0)[:n_units] if paired else W
+    bias_scale = scale if bias_scale is None else bias_scale
+    b = draw_biases(
+        n_units, uniform=weights == "uniform", scale=bias_scale, paired=paired, seed=seed
+    )
     return np.ascontiguousarray((scale * W).T, dtype=dtype), b.astype(dtype)
+
+
+def draw_biases(
+    n_units: int, *, uniform: bool = False, scale: float = 1.0, paired: bool = False, seed: int = 0
+) -> NDArray:
+    """Draw the biases alone, as :func:`draw` does; those of pairs are their phases."""
+    if paired:
+        return np.where(np.arange(n_units) % 2, 0.0, np.pi / 2)
+    distribution = _uniform if uniform else _normal
+    return distribution(np.random.default_rng([seed, _BIASES]), n_units, 1)[:, 0] * scale

@@ -34,6 +34,7 @@ class Piece(NamedTuple):
     size: int
     n_rows: int
     n_skipped: int
+    n_entries: int
     smallest: int  #: index
     largest: int  #: index, -1 if there is none
     is_whole: bool  #: whether all labels are whole numbers
@@ -106,7 +107,14 @@ def open_libsvm(
     if limits.n_columns < 1:
         raise _errors.only_labels(paths)
     identity = _identity(paths, n_features, on_error, dtype.name, zero_based)
-    return FileSource(chunks, limits.n_columns, dtype, n_skipped=n_skipped, identity=identity)
+    return FileSource(
+        chunks,
+        limits.n_columns,
+        dtype,
+        n_skipped=n_skipped,
+        row_entries=sum(p.n_entries for p in pieces) / sum(p.n_rows for p in pieces),
+        identity=identity,
+    )
 
 
 def _index(
@@ -152,6 +160,7 @@ def _pieces(path: Path, limits: Limits, on_error: str) -> Iterator[Piece]:
             len(text),
             len(rows.labels),
             found.n_faults,
+            len(rows.columns),
             int(rows.columns.min(initial=MOST_COLUMNS)),
             int(rows.columns.max(initial=-1)),
             _are_whole(rows.labels),
