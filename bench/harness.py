@@ -76,6 +76,11 @@ def peak_of(fn, *args):
     return (_status("VmHWM") - before) / 1024
 
 
+def peak_megabytes():
+    """Return the most megabytes that this process has held, libraries and all (Linux only)."""
+    return _status("VmHWM") / 1024
+
+
 def cost_of(fn, *args):
     """Return seconds and extra megabytes of one call."""
     seconds = []
