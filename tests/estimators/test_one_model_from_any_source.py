@@ -21,7 +21,7 @@ from kernelm import (
     KernelELMRegressor,
     OPELMRegressor,
 )
-from kernelm.data import scan
+from kernelm.data import Rows, scan
 
 rng = np.random.default_rng(0)
 X = rng.standard_normal((400, 4)) * (rng.random((400, 4)) < 0.8)
@@ -104,3 +104,42 @@ def test_names_of_columns_come_from_files(tmp_path):
     model = ELMRegressor(20, random_state=0).fit_source(source)
     assert_array_equal(model.feature_names_in_, ["x0", "x1", "x2", "x3"])
     assert model.n_features_in_ == 4
+
+
+class Counting:
+    """Rows that can be read in order only, and count how often they are."""
+
+    n_rows, n_features, dtype = 400, 4, np.dtype(np.float64)
+
+    def __init__(self, targets):
+        self.targets, self.n_read = targets, 0
+
+    def blocks(self, rows):
+        for start in range(0, 400, rows):
+            yield lambda at=slice(start, start + rows): self.read(at)
+
+    def read(self, at):
+        self.n_read += len(X[at])
+        return Rows(X[at], self.targets[at], None, at.start)
+
+
+PLANNED = {
+    "elm": ELMRegressor(60, random_state=0),
+    "elm by loo": ELMRegressor(80, alpha="loo", random_state=0),
+    "nystrom": KernelELMRegressor(approximation="nystrom", n_landmarks=50, random_state=0),
+    "boosted": BoostedELMRegressor(8, random_state=0),
+    "classes": ELMClassifier(60, random_state=0),
+    "elm auto": ELMRegressor(random_state=0),
+    "nystrom auto": KernelELMRegressor(approximation="nystrom", random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", PLANNED)
+def test_rows_are_read_as_often_as_planned(name):
+    model = PLANNED[name]
+    classify = name == "classes"
+    source = Counting(labels if classify else y)
+    model.fit_source(source)
+    planned = 1 + classify + model.plan(400, 4, 3 if classify else 1).passes
+    n_passes = source.n_read / 400
+    assert n_passes <= planned if "auto" in name else n_passes == planned

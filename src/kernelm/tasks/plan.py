@@ -13,6 +13,9 @@ from kernelm._config import working_bytes
 class Plan:
     """Passes over the rows, arithmetic and memory of a fit.
 
+    Sources that cannot jump to chosen rows are read once more for a sample, and once more for the
+    labels of a classification unless ``classes`` are given.
+
     Examples
     --------
     >>> print(Plan(passes=1, flops=2e9, bytes_sums=8_000_000, bytes_blocks=2**28,
