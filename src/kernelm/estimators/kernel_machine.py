@@ -30,6 +30,7 @@ APPROXIMATIONS = ("auto", "exact", "subset", "landmarks", "nystrom", "local")
 DIRECT_LANDMARKS = 2048  # up to here sums and an eigendecomposition are the faster solver
 LARGE_WORK = 4.1e12  # N·n² up to which n_landmarks="auto" goes: less than a minute
 LOCAL_ROWS = 32_768  # "auto" looks at leaves from so many rows on
+HOPELESS = 3  # times the error of landmarks, where leaves are not looked at any further
 POOL_ROWS = 16_384  # rows that landmarks are chosen from
 _SMALLEST, _FIRST_PASS = 256, 1024
 
@@ -209,6 +210,8 @@ class KernelMachine(KernelChooser):
             return None
         fit = self._local_fit(source, survey)
         expected = _projected(machine.solution.units_path, self._more_landmarks(source.n_rows))
+        if fit.first_error > HOPELESS * expected:  # no choice will make up for that
+            return None
         return fit if fit.path.score < expected else None
 
     def _local(self, source: Source, survey: Survey, fit: LocalFit | None = None) -> LocalMachine:

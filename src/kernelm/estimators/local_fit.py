@@ -108,6 +108,15 @@ class LocalFit(Coding):
             self.kernel = self._best_kernel(probes)
         return self._best_alpha(probes)
 
+    @cached_property
+    def first_error(self) -> float:
+        """The leave-one-out error in probe leaves before anything is chosen."""
+        return self._error(self._probes(self._partition(0)), self._first_alpha)
+
+    @property
+    def _first_alpha(self) -> float:
+        return START if isinstance(self.alpha, str) else float(np.max(self.alpha))
+
     def run(self) -> LocalMachine:
         """Fit all leaves of all trees."""
         alpha = self.path.best
@@ -192,7 +201,7 @@ class LocalFit(Coding):
         if not 1 < self.source.n_features <= MAX_COLUMNS:
             return
         best, least = (self.scaler, self.factors, self._data), np.inf
-        alpha = START if isinstance(self.alpha, str) else float(np.max(self.alpha))
+        alpha = self._first_alpha
         for _ in range(MOST_ROUNDS):
             probes = self._probes(self._partition(0))
             error = self._error(probes, alpha)
