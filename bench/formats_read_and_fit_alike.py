@@ -2,8 +2,8 @@
 
 Claim: covtype, mnist and ijcnn1 written by pyarrow and scikit-learn give, whatever the format, the
 model of the arrays: the largest difference between decision values (float64 rows) is that of sums
-in another order. LIBSVM is sparse, and sparse rows are scaled but not shifted: it is compared with the model
-of the same rows as a CSR matrix.
+in another order. LIBSVM is sparse, and sparse rows are scaled but not shifted: it is compared with
+the model of the same rows as a CSR matrix.
 
 Reading is one pass over all blocks of 8,192 rows, on one thread, of files that are in the cache of
 the operating system, after the pass that counts rows and types. Beside each: pyarrow's or

@@ -171,9 +171,22 @@ def test_single_precision_stays_where_all_numbers_have_it(numbers, expected):
     assert as_numbers(frame).dtype == expected
 
 
-def test_gaps_in_numbers_stay_gaps():
-    frame = names_and_numbers().assign(size=pd.array([1, None, 3], "Int64"))
-    assert_array_equal(as_numbers(frame)[:, 0], [1, np.nan, 3])
+def test_gaps_in_numbers_are_the_median_of_the_first_frame():
+    frame = names_and_numbers(["red"] * 4).assign(size=pd.array([1, None, 3, 7], "Int64"))
+    columns = FrameColumns.of(frame)
+    assert columns.names[:2] == ["size", "size_missing"]
+    assert_array_equal(columns.encode(frame)[:, :2], [[1, 0], [3, 1], [3, 0], [7, 0]])
+    assert_array_equal(columns.encode(frame[1:2])[:, :2], [[3, 1]])
+    assert_array_equal(columns.summed(np.arange(4.0)), [1, 2, 3])
+
+
+def test_gaps_that_only_later_frames_have_stay_gaps():
+    columns = FrameColumns.of(names_and_numbers())
+    later = names_and_numbers().assign(size=[1.0, np.nan, 3.0])
+    assert_array_equal(columns.encode(later)[:, 0], [1, np.nan, 3])
+    empty = FrameColumns.of(names_and_numbers().assign(size=np.nan))
+    assert empty.names[0] == "size"
+    assert np.isnan(empty.encode(names_and_numbers().assign(size=np.nan))[:, 0]).all()
 
 
 def test_repeated_and_unusual_names_of_columns():
@@ -264,6 +277,7 @@ def test_polars_enums_declare_their_levels(pl):
 def test_polars_numbers_booleans_and_dates(pl):
     frame = pl.DataFrame({"a": [1.0, 2.0], "b": [True, False], "c": [1, 2]})
     assert FrameColumns.of(frame) is None
+    assert FrameColumns.of(frame.with_columns(a=pl.Series([None, 2.0]))).fills == (2.0, None, None)
     gaps = frame.with_columns(b=pl.Series([True, None]))
     assert FrameColumns.of(gaps).names == ["a", "b_False", "b_True", "b_nan", "c"]
     dated = gaps.with_columns(when=pl.lit("2020-01-01").str.to_date())

@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -263,6 +264,18 @@ def test_kernels_are_selected_for_frames():
     assert repr(select_kernel(X, y, kernels)) == repr(select_kernel(as_numbers(X), y, kernels))
 
 
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+def test_missing_numbers_are_medians_and_say_so(model):
+    X, y = problem()
+    y = targets(model, y)
+    gaps = X[["x", "count"]].assign(x=X["x"].where(X.index % 3 > 0))
+    mine = clone(model).fit(gaps, y)
+    imputer = SimpleImputer(strategy="median", add_indicator=True)
+    peer = clone(model).fit(imputer.fit_transform(gaps)[:, [0, 2, 1]], y)
+    assert mine.columns_.names == ["x", "x_missing", "count"]
+    assert_same(mine, peer, gaps, imputer.transform(gaps)[:, [0, 2, 1]])
+
+
 # -- errors -------------------------------------------------------------------------------------
 
 
@@ -272,7 +285,7 @@ def test_gaps_in_numbers(model):
     y = targets(model, y)
     gap = X.assign(x=X["x"].where(X.index > 2))
     with pytest.raises(ValueError, match=r"Input X contains NaN.\n.*does not accept missing"):
-        clone(model).fit(gap, y)
+        clone(model).fit(gap[["x", "count"]].to_numpy(), y)
     model = clone(model).fit(X, y)
     with pytest.raises(ValueError, match="Input X contains NaN"):
         model.predict(gap)

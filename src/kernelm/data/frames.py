@@ -26,7 +26,8 @@ Levels = tuple[Any, ...]
 class FrameColumns:
     """How the columns of a data frame become columns of numbers.
 
-    Numbers and booleans remain one column. Names (categorical, string and object columns)
+    Numbers and booleans remain one column; where numbers are missing, they are the median of the
+    others, and a second column says so. Names (categorical, string and object columns)
     become a column of zeros and ones for each level: the declared ones of a pandas categorical
     or a polars Enum, else those that the frame holds. Missing names, and missing booleans, are
     a level of their own if the frame holds any. A level that comes up later is a row of zeros.
@@ -45,6 +46,7 @@ class FrameColumns:
 
     names_in: tuple[Any, ...]
     levels: tuple[Levels | None, ...]  #: None for numbers; among levels, None is "missing"
+    fills: tuple[float | None, ...] = ()  #: what stands for missing numbers, where there were any
 
     @classmethod
     def of(cls, X: Any) -> Self | None:
@@ -53,11 +55,15 @@ class FrameColumns:
             return None
         names, columns = tuple(X.columns), [_part(X, i) for i in range(X.shape[1])]
         levels = tuple(_levels(*pair) for pair in zip(columns, names, strict=True))
-        if all(entry is None for entry in levels):
+        fills = tuple(
+            _fill(column) if known is None else None
+            for column, known in zip(columns, levels, strict=True)
+        )
+        if all(entry is None for entry in levels + fills):
             return None
         for column, name in zip(columns, names, strict=True):
             _checks.not_a_date(_kind(column.dtype) in "mM", name, column.dtype)
-        return cls(names, levels)
+        return cls(names, levels, fills if any(f is not None for f in fills) else ())
 
     def encode(self, X: Any) -> NDArray:
         """Return the rows of a frame as numbers: float32 if all its numbers are, else float64."""
@@ -67,6 +73,11 @@ class FrameColumns:
         starts = self._starts
         Z = np.zeros((len(X), starts[-1]), numbers.dtype)
         Z[:, starts[numeric]] = numbers
+        for i, fill in enumerate(self.fills):
+            if fill is not None:
+                value, gap = Z[:, starts[i]], Z[:, starts[i] + 1]
+                gap[:] = np.isnan(value)
+                value[gap == 1] = fill
         for i, levels in enumerate(self.levels):
             if levels is not None:
                 codes = _codes(_entries(_part(X, i), self.names_in[i]), levels)
@@ -81,14 +92,23 @@ class FrameColumns:
     @property
     def _starts(self) -> NDArray:
         """Where the numbers of each column of the frame begin, and where the last ends."""
-        return np.cumsum([0, *(1 if v is None else len(v) for v in self.levels)])
+        fills = self.fills or (None,) * len(self.levels)
+        widths = [
+            1 + (fill is not None) if known is None else len(known)
+            for known, fill in zip(self.levels, fills, strict=True)
+        ]
+        return np.cumsum([0, *widths])
 
     @property
     def names(self) -> list[str]:
         """Names of the columns of numbers, such as ``colour_red``."""
         names: list[str] = []
-        for name, levels in zip(self.names_in, self.levels, strict=True):
-            ends = [""] if levels is None else [f"_{'nan' if v is None else v}" for v in levels]
+        fills = self.fills or (None,) * len(self.levels)
+        for name, levels, fill in zip(self.names_in, self.levels, fills, strict=True):
+            gaps = [] if fill is None else ["_missing"]
+            ends = (
+                ["", *gaps] if levels is None else [f"_{'nan' if v is None else v}" for v in levels]
+            )
             names += [f"{name}{end}" for end in ends]
         return names
 
@@ -113,6 +133,15 @@ def _numbers(X: Any) -> NDArray:
     """Return columns of numbers as an array; gaps are NaN, for the estimator to refuse."""
     options: dict[str, Any] = {"dtype": (np.float64, np.float32), "ensure_min_samples": 0}
     return check_array(X, ensure_all_finite=False, **options)
+
+
+def _fill(column: Any) -> float | None:
+    """Return the median of a column of numbers, or None if none of them is missing."""
+    if _kind(column.dtype) not in "fiuO":
+        return None
+    values = _numbers(column.to_frame()).ravel()
+    gaps = np.isnan(values)
+    return float(np.median(values[~gaps])) if gaps.any() and not gaps.all() else None
 
 
 def _kind(dtype: Any) -> str:

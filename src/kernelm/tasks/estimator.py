@@ -92,7 +92,9 @@ class Estimator(BaseEstimator, ABC):
             Inputs; float32 stays float32. Categorical, string and object columns of a data
             frame are one-hot encoded. Their levels are frozen here (those that a categorical
             declares, else those in X); one that comes up later is encoded as zeros. A missing
-            name is a level of its own if X holds any, else zeros too.
+            name is a level of its own if X holds any, else zeros too. A missing number in a
+            data frame is the median of its column, and a further column says so; in arrays it
+            is an error.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Targets.
         sample_weight : array-like of shape (n_samples,), optional
