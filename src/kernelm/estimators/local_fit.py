@@ -43,10 +43,12 @@ CANDIDATES: tuple[Kernel, ...] = (
     *(LaplacianL1(f"{m}*median") for m in (0.5, 1)),
 )
 CUT_ROWS = 65_536  # rows of the sample that cuts are made from
-PROBES = SLOPE_LEAVES  # leaves that choices are made on
+PROBES = 2 * SLOPE_LEAVES  # leaves that choices are made on
 RANKED_ROWS = 600  # rows of a probe on which kernels are ranked
 MOST_ROUNDS = 8  # of weights for the inputs
 WORTHWHILE = 0.01  # share by which a round must lower the error
+PATIENCE = 1  # rounds without success before the next ones are given up
+_COMMON = 0.1  # share of rows that two sets of leaves must have in common to be compared on them
 START = 0.01  # the first alpha, in units of the kernel's diagonal
 _OVERFULL = 4  # leaves of equal rows may hold so many times the leaf size
 
@@ -63,6 +65,36 @@ class _Data(NamedTuple):
         """Return codes, weights and parts of some rows."""
         weight = None if self.weight is None else self.weight[rows]
         return self.Y[rows], weight, None if self.part is None else self.part[rows]
+
+
+class _Errors(NamedTuple):
+    """Squared errors of some rows, each row once."""
+
+    rows: NDArray  #: rising
+    square: NDArray  #: of a row in several leaves, the mean
+    weight: NDArray
+
+    @classmethod
+    def of(cls, rows: NDArray, square: NDArray, weight: NDArray | None) -> _Errors:
+        """Gather the errors of rows that may come up several times."""
+        unique, first, index = np.unique(rows, return_index=True, return_inverse=True)
+        total = np.bincount(index, square, len(unique)) / np.bincount(index, minlength=len(unique))
+        return cls(unique, total, np.ones(len(unique)) if weight is None else weight[first])
+
+    @property
+    def mean(self) -> float:
+        """The weighted mean."""
+        return float(self.weight @ self.square / (self.weight.sum() or 1.0))
+
+    def below(self, other: _Errors, share: float) -> bool:
+        """Whether the mean is below a share of the other, on rows that both have if any."""
+        _, mine, theirs = np.intersect1d(self.rows, other.rows, True, return_indices=True)
+        if len(mine) < _COMMON * min(len(self.rows), len(other.rows)):
+            return self.mean < share * other.mean
+        return self._at(mine).mean < share * other._at(theirs).mean
+
+    def _at(self, at: NDArray) -> _Errors:
+        return _Errors(self.rows[at], self.square[at], self.weight[at])
 
 
 @final
@@ -197,23 +229,29 @@ class LocalFit(Coding):
     # -- choices ------------------------------------------------------------------------
 
     def _settle_metric(self) -> None:
-        """Weigh inputs by slopes in probe leaves, while leave-one-out is the better for it."""
+        """Weigh inputs by slopes in probe leaves, while leave-one-out is the better for it.
+
+        Each metric cuts the space anew, so that probe leaves hold other rows: errors are compared
+        on the rows that both have.
+        """
         if not 1 < self.source.n_features <= MAX_COLUMNS:
             return
-        best, least = (self.scaler, self.factors, self._data), np.inf
-        alpha = self._first_alpha
+        # At the alpha that noise asks for: a smaller one would make weights look good that fit it.
+        alpha, idle = self._best_alpha(self._probes(self._partition(0))).best, 0
+        kept, least = (self.scaler, self.factors, self._data), None
         for _ in range(MOST_ROUNDS):
             probes = self._probes(self._partition(0))
-            error = self._error(probes, alpha)
-            if not error < (1 - WORTHWHILE) * least:
-                break
-            best, least = (self.scaler, self.factors, self._data), error
-            slopes = self._slopes(probes, alpha)
-            if not slopes.any():
+            errors = self._errors(probes, alpha)
+            if least is None or errors.below(least, 1 - WORTHWHILE):
+                kept, least, idle = (self.scaler, self.factors, self._data), errors, 0
+            else:
+                idle += 1
+            slopes = self._slopes(probes[:SLOPE_LEAVES], alpha)
+            if idle > PATIENCE or not slopes.any():
                 break
             self.slopes = slopes
             self._weigh(metric_weights(slopes * self.factors**2))
-        self.scaler, self.factors, self._data = best
+        self.scaler, self.factors, self._data = kept
 
     def _weigh(self, factors: NDArray) -> None:
         ratio = factors / self.factors
@@ -236,7 +274,7 @@ class LocalFit(Coding):
         """Return the candidate with the least leave-one-out error in probe leaves."""
         totals = np.zeros(len(CANDIDATES))
         index = {kernel: k for k, kernel in enumerate(CANDIDATES)}
-        for rows in probes[: PROBES // 2]:
+        for rows in probes[: SLOPE_LEAVES // 2]:
             few = rows[np.random.default_rng(self.seed).permutation(len(rows))[:RANKED_ROWS]]
             Y, weight, _ = self._data.of(few)
             S = self._data.S[few]
@@ -247,17 +285,17 @@ class LocalFit(Coding):
                 totals[index[trial.kernel]] += trial.score
         return CANDIDATES[int(totals.argmin())]
 
+    def _errors(self, probes: list[NDArray], alpha: float) -> _Errors:
+        """Return the squared leave-one-out error of every row of the probe leaves."""
+        found = self._each(lambda rows: self._leaf(rows, alpha), probes)
+        squares = [np.square(residuals).sum(axis=1) for _, residuals in found]
+        rows = np.concatenate([*probes, np.empty(0, np.intp)])
+        weight = self._data.of(rows)[1]
+        return _Errors.of(rows, np.concatenate([*squares, np.empty(0)]), weight)
+
     def _error(self, probes: list[NDArray], alpha: float) -> float:
         """Return the mean squared leave-one-out error in probe leaves."""
-        squares, weights = 0.0, 0.0
-        for rows, (_, residuals) in zip(
-            probes, self._each(lambda rows: self._leaf(rows, alpha), probes), strict=True
-        ):
-            weight = self._data.of(rows)[1]
-            weight = np.ones(len(rows)) if weight is None else weight
-            squares += float(weight @ np.square(residuals).sum(axis=1))
-            weights += float(weight.sum())
-        return squares / (weights or 1.0)
+        return self._errors(probes, alpha).mean
 
     def _best_alpha(self, probes: list[NDArray]) -> Path:
         if isinstance(self.alpha, str):

@@ -160,3 +160,21 @@ def test_sources_that_do_not_fit_the_model(tmp_path):
     with pytest.raises(ValueError, match="NaN"):
         model.predict_source(ArraySource(spoilt), out)
     assert not out.exists()
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_missing_numbers_are_filled_as_in_a_frame(suffix, tmp_path):
+    table = TABLE.copy()
+    table.loc[::5, "size"] = np.nan
+    table.loc[::7, "colour"] = None
+    source = scan(
+        str(parts(tmp_path, table, suffix=suffix)), target="price", features=INPUTS, missing="fill"
+    )
+    assert source.columns.names[:2] == ["size", "size_missing"]
+    model = ELMRegressor(40, random_state=0)
+    expected = model.fit(table[INPUTS], table["price"]).predict(table[INPUTS])
+    assert_allclose(model.fit_source(source).predict(table[INPUTS]), expected, rtol=1e-6)
+    model.predict_source(scan(str(tmp_path / f"part-*.{suffix}")), tmp_path / "out.parquet")
+    assert_allclose(read(tmp_path / "out.parquet")["prediction"], expected, rtol=1e-6)
+    with pytest.raises(ValueError, match="size"):
+        next(scan(str(tmp_path / f"part-*.{suffix}"), target="price").blocks(10))()

@@ -115,3 +115,11 @@ def coded(column: Any, name: str, levels: Levels) -> NDArray:
     codes = column.combine_chunks().dictionary_encode(null_encoding="encode")
     frame = codes.dictionary.to_pandas().to_frame(name)
     return FrameColumns((name,), (levels,)).encode(frame)[codes.indices.to_numpy()]
+
+
+def filled(column: Any, fill: float) -> NDArray:
+    """Return a column of numbers without its gaps, and one that says where they were."""
+    values = column.to_numpy().copy()
+    gap = np.isnan(values)
+    values[gap] = fill
+    return np.stack([values, gap], axis=1)

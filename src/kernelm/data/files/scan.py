@@ -36,7 +36,7 @@ SUFFIXES: dict[str, Format] = {
 
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".lz4", ".zip")
 
-_TABLE = ("target", "features", "weight", "where", "on_error", "dtype")
+_TABLE = ("target", "features", "weight", "where", "on_error", "missing", "dtype")
 
 #: Which arguments of :func:`scan` each format has a use for.
 OPTIONS: dict[Format, tuple[str, ...]] = {
@@ -56,6 +56,7 @@ def scan(
     weight: str | None = None,
     where: Any = None,
     on_error: Literal["raise", "skip"] = "raise",
+    missing: Literal["raise", "fill"] = "raise",
     dtype: Any = None,
     format: Format | None = None,
     delimiter: str | None = None,
@@ -87,6 +88,10 @@ def scan(
     on_error : "raise" or "skip"
         What to do about rows with missing or damaged entries: name the first one in an error, or
         leave them all out and count them in ``n_skipped``, which takes a pass over the files.
+    missing : "raise" or "fill"
+        Whether missing numbers are such entries, or stand for the median of their column in a
+        sample of the rows, with a further column that says so. A column without gaps in the
+        sample may have none later.
     dtype : "float32" or "float64", optional
         Of X; by default float32 where the columns are of types that it holds exactly.
     format : str, optional
@@ -120,12 +125,13 @@ def scan(
     files = _files([paths] if isinstance(paths, str | PathLike) else list(paths))
     kind = _format(files, format)
     given = _given(
-        {"on_error": "raise", "zero_based": "auto"},
+        {"on_error": "raise", "missing": "raise", "zero_based": "auto"},
         target=target,
         features=features,
         weight=weight,
         where=where,
         on_error=on_error,
+        missing=missing,
         dtype=dtype,
         delimiter=delimiter,
         n_features=n_features,
@@ -153,6 +159,8 @@ def _check(given: dict[str, Any], kind: Format) -> None:
         raise _errors.foreign_options(foreign, kind, OPTIONS[kind])
     if given.get("on_error", "skip") != "skip":
         raise _errors.bad_choice("on_error", ("'raise'", "'skip'"), given["on_error"])
+    if given.get("missing", "fill") != "fill":
+        raise _errors.bad_choice("missing", ("'raise'", "'fill'"), given["missing"])
     if given.get("dtype", "float32") not in ("float32", "float64", np.float32, np.float64):
         raise _errors.bad_choice("dtype", ("'float32'", "'float64'"), given["dtype"])
     if len(str(given.get("delimiter", ",")).encode()) != 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self, final
 
 import numpy as np
@@ -26,6 +26,7 @@ from kernelm.data.files.casts import (
     coded,
     common,
     failing,
+    filled,
     fits_float32,
     gaps,
     is_name,
@@ -51,6 +52,7 @@ def open_tables(
     weight: str | None = None,
     where: Any = None,
     on_error: str = "raise",
+    missing: str = "raise",
     dtype: Any = None,
     columns: FrameColumns | None = None,
 ) -> FileSource:
@@ -64,6 +66,7 @@ def open_tables(
             raise _errors.repeated_names(file.path, repeated)
     uses = Uses.of(files[0], target, features, weight, where)
     reader = Reader.of(files, uses, skip=on_error == "skip", dtype=dtype)
+    reader = replace(reader, fills=dict.fromkeys(reader.numbers, 0.0) if missing == "fill" else {})
     pieces = [piece for found in _each(lambda file: file.pieces(), files) for piece in found]
     if features is not None and columns is not None:
         reader = reader.encoding(columns)
@@ -77,6 +80,7 @@ def open_tables(
             features=names,
             where=where,
             on_error=on_error,
+            missing=missing,
             dtype=dtype,
             columns=columns or FrameColumns(names, (None,) * len(names)),
         )
@@ -95,6 +99,7 @@ class Reader:
     levels: dict[str, Levels]  #: of the features that hold names
     dtype: np.dtype
     skip: bool
+    fills: dict[str, float] = field(default_factory=dict)  #: what stands for missing numbers
 
     @classmethod
     def of(cls, files: Sequence[TableFile], uses: Uses, *, skip: bool, dtype: Any) -> Self:
@@ -118,15 +123,21 @@ class Reader:
         return cls(uses, wanted, needed, levels, np.dtype(dtype), skip)
 
     def frozen(self, pieces: Sequence[Piece]) -> Self:
-        """Freeze the levels of names, and of booleans with gaps, on a sample of the rows."""
-        if not self.levels or not pieces:
+        """Freeze levels of names and medians of numbers with gaps on a sample of the rows."""
+        looked_at = [*self.levels, *self.fills]
+        if not looked_at or not pieces:
             return self
-        frame = self._sample(pieces, list(self.levels)).to_pandas()
+        frame = self._sample(pieces, looked_at).to_pandas()
         names = [name for name in self.levels if not _is_bool(self.types[name])]
         frame = frame.astype(dict.fromkeys(names, "category"))
-        columns = FrameColumns.of(frame)
-        found = zip(frame.columns, columns.levels if columns else (), strict=False)
-        return replace(self, levels={name: levels for name, levels in found if levels is not None})
+        columns = FrameColumns.of(frame) or FrameColumns((), ())
+        levels = dict(zip(frame.columns, columns.levels, strict=False))
+        fills = dict(zip(frame.columns, columns.fills, strict=False))
+        return replace(
+            self,
+            levels={name: known for name, known in levels.items() if known is not None},
+            fills={name: fill for name, fill in fills.items() if fill is not None},
+        )
 
     def encoding(self, columns: FrameColumns) -> Self:
         """Take over which columns hold names, and their levels."""
@@ -134,7 +145,9 @@ class Reader:
         levels = {name: known for name, known in found if known is not None}
         numbers = dict.fromkeys(columns.names_in, pa.from_numpy_dtype(self.dtype))
         kinds = {name: _kind_of(known, self.types[name]) for name, known in levels.items()}
-        return replace(self, types=self.types | numbers | kinds, levels=levels)
+        found = zip(columns.names_in, columns.fills, strict=False)
+        fills = {name: fill for name, fill in found if fill is not None}
+        return replace(self, types=self.types | numbers | kinds, levels=levels, fills=fills)
 
     def source(self, pieces: Sequence[Piece], files: Sequence[TableFile]) -> FileSource:
         """Return the rows of all pieces, after a pass that counts them if some are left out."""
@@ -176,6 +189,8 @@ class Reader:
         for name in self.uses.features:
             if name in self.levels:
                 part = coded(table[name], name, self.levels[name])
+            elif name in self.fills:
+                part = filled(table[name], self.fills[name])
             else:
                 part = table[name].to_numpy()[:, None]
             X[:, start : start + part.shape[1]] = part
@@ -185,7 +200,15 @@ class Reader:
     @property
     def _columns(self) -> FrameColumns | None:
         names = self.uses.features
-        return FrameColumns(names, tuple(map(self.levels.get, names))) if self.levels else None
+        levels, fills = (tuple(map(known.get, names)) for known in (self.levels, self.fills))
+        if not self.levels and not self.fills:
+            return None
+        return FrameColumns(names, levels, fills if self.fills else ())
+
+    @property
+    def numbers(self) -> list[str]:
+        """The features that hold numbers and no names."""
+        return [name for name in self.uses.features if name not in self.levels]
 
     # --- which rows ------------------------------------------------------------------------------
 
@@ -226,7 +249,7 @@ class Reader:
     @property
     def _may_miss(self) -> set[str]:
         """Columns where a gap is a level, and those that only the filter reads."""
-        return set(self.levels) | (set(self.types) - set(self.uses.argument))
+        return set(self.levels) | set(self.fills) | (set(self.types) - set(self.uses.argument))
 
     def _typed(self, piece: Piece, table: Any, types: Types) -> tuple[Any, int]:
         """Bring columns to their types; rows where that fails are faults."""
