@@ -3,10 +3,9 @@
 Rows become features, features become sums, sums become a model.
 """
 
-__version__ = "0.1.0"
-
 from kernelm import data, kernels
 from kernelm._config import config_context, get_config, set_config
+from kernelm._version import __version__
 from kernelm.estimators import (
     BoostedELMClassifier,
     BoostedELMRegressor,
@@ -27,8 +26,10 @@ from kernelm.margin import (
     KernelSVR,
     cross_test,
 )
+from kernelm.onnx import to_onnx
 from kernelm.ridge import Status
 from kernelm.search import select_kernel
+from kernelm.store import load, save
 
 __all__ = [
     "BoostedELMClassifier",
@@ -54,7 +55,10 @@ __all__ = [
     "data",
     "get_config",
     "kernels",
+    "load",
+    "save",
     "select_kernel",
     "set_config",
+    "to_onnx",
     "unit_curve",
 ]

@@ -48,7 +48,7 @@ class Solution:
     status: Status
     weights: Weights
     units_path: dict[int, float]  #: criterion for each number of features that was tried
-    _casts: dict[Any, Weights] = field(default_factory=dict, repr=False)
+    _casts: dict[str, Weights] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(
@@ -62,9 +62,10 @@ class Solution:
     def scores(self, X: Any) -> NDArray:
         """Return decision values of a block of rows, in the dtype of the block."""
         dtype = np.dtype(X.dtype)
-        if dtype not in self._casts:
-            self._casts[dtype] = Weights(*(w.astype(dtype) for w in self.weights))
-        W, b = self._casts[dtype]
+        key = np.dtype(dtype).str
+        if key not in self._casts:
+            self._casts[key] = Weights(*(w.astype(dtype) for w in self.weights))
+        W, b = self._casts[key]
         scores = self.phi.map(X) @ W
         scores += b
         return scores

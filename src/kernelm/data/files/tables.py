@@ -200,10 +200,10 @@ class Reader:
     @property
     def _columns(self) -> FrameColumns | None:
         names = self.uses.features
-        levels, fills = (tuple(map(known.get, names)) for known in (self.levels, self.fills))
         if not self.levels and not self.fills:
             return None
-        return FrameColumns(names, levels, fills if self.fills else ())
+        fills = tuple(map(self.fills.get, names)) if self.fills else ()
+        return FrameColumns(names, tuple(map(self.levels.get, names)), fills)
 
     @property
     def numbers(self) -> list[str]:

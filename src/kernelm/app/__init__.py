@@ -1,0 +1,1 @@
+"""For a person with a file and a question: comparisons, reports, commands."""
