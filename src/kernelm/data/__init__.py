@@ -5,7 +5,7 @@ from kernelm.data.dask import from_dask
 from kernelm.data.datasets import Dataset, load
 from kernelm.data.files import scan
 from kernelm.data.progress import Progress
-from kernelm.data.reduce import block_rows, effective_jobs, here, pooled, reduce, stream
+from kernelm.data.reduce import alone, block_rows, effective_jobs, here, pooled, reduce, stream
 from kernelm.data.sample import Sample
 from kernelm.data.source import ArraySource, Rows, Source, width
 
@@ -17,6 +17,7 @@ __all__ = [
     "Rows",
     "Sample",
     "Source",
+    "alone",
     "block_rows",
     "effective_jobs",
     "from_dask",

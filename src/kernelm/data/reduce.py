@@ -147,6 +147,15 @@ def pooled(work: Callable[[Any], T], tasks: Iterator[Any], workers: int) -> Iter
                 future.cancel()
 
 
+def alone(work: Callable[[], T]) -> T:
+    """Return what a task returns with one BLAS thread: to the last digit, whatever the machine.
+
+    For choices that a digit may turn, such as on which side of a cut a row is.
+    """
+    with _single_threaded_blas:
+        return work()
+
+
 @final
 class _SingleThreadedBlas:
     """One BLAS thread as long as anyone needs it; the last to leave restores the others.

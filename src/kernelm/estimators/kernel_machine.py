@@ -222,8 +222,14 @@ class KernelMachine(KernelChooser):
             machine = fit.run()
         # What the leaves prefer is what the model uses.
         self.scaler_, self.kernel_ = fit.scaler, fit.kernel
-        self.feature_weights_ = self.feature_weights_ * fit.factors
+        before = 1.0 if self._starts_anew else self.feature_weights_
+        self.feature_weights_ = before * fit.factors
         return machine
+
+    @property
+    def _starts_anew(self) -> bool:
+        """Whether leaves find weights of their own: those of a global machine suit them less."""
+        return self._searches and not self.feature_rounds
 
     @property
     def _sharpens(self) -> bool:
@@ -231,10 +237,13 @@ class KernelMachine(KernelChooser):
 
     def _local_fit(self, source: Source, survey: Survey) -> LocalFit:
         rule = self.kernel_path_.best if self.kernel_path_ is not None else self.kernel
+        scaler = self.scaler_
+        if self._starts_anew:
+            scaler = scaler.weighted(1 / self.feature_weights_)
         return LocalFit(
             source,
             survey,
-            self.scaler_,
+            scaler,
             named(rule),
             self.alpha,
             self.fit_intercept,

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelm import _checks
-from kernelm.data import Progress, Rows, Sample, Source, effective_jobs, pooled, stream
+from kernelm.data import Progress, Rows, Sample, Source, alone, effective_jobs, pooled, stream
 from kernelm.data.sample import priorities
 from kernelm.estimators.local import (
     SLOPE_LEAVES,
@@ -182,13 +182,10 @@ class LocalFit(Coding):
         made_for, partition = self._cuts.get(k, (None, None))
         if partition is not None and made_for is self.scaler:
             return partition
-        partition = Partition.fit(
-            self.scaler.transform(self._kinds),
-            self.depth,
-            direction="random" if k else "principal",
-            overlap=self.overlap,
-            seed=self.seed + k,
-        )
+        S = self.scaler.transform(self._kinds)
+        options: dict[str, Any] = {"direction": "random" if k else "principal"}
+        options |= {"overlap": self.overlap, "seed": self.seed + k}
+        partition = alone(lambda: Partition.fit(S, self.depth, **options))
         self._cuts[k] = self.scaler, partition
         return partition
 
@@ -278,9 +275,9 @@ class LocalFit(Coding):
             few = rows[np.random.default_rng(self.seed).permutation(len(rows))[:RANKED_ROWS]]
             Y, weight, _ = self._data.of(few)
             S = self._data.S[few]
-            ranked = rank_kernels(
-                S, Y.astype(np.float64), CANDIDATES, weight=weight, intercept=self.intercept
-            )
+            options: dict[str, Any] = {"weight": weight, "intercept": self.intercept}
+            rank = partial(rank_kernels, S, Y.astype(np.float64), CANDIDATES, **options)
+            ranked = alone(rank)
             for trial in ranked:
                 totals[index[trial.kernel]] += trial.score
         return CANDIDATES[int(totals.argmin())]
