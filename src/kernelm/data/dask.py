@@ -45,6 +45,8 @@ def from_dask(X: Any, y: Any = None, weight: Any = None) -> DaskSource:
     weight : dask array or series, or the name of a column of X, optional
         Row weights.
 
+    Notes
+    -----
     Rows stay where they are: ``client.persist(X)`` keeps them in the memory of the workers, else
     they are made anew in each pass. One small computation finds the lengths of partitions where
     Dask does not know them. Passes run on the default scheduler: that of a

@@ -264,6 +264,7 @@ class BoostedELMClassifier(_BoostedMachine, Classifier):
     Attributes
     ----------
     classes_, n_steps_, step_path_, status_, approximate_loo_score_, n_hidden_
+
     Notes
     -----
     The model is one seed and the output weights: projections are drawn again when they are needed.
@@ -351,6 +352,7 @@ class BoostedELMRegressor(_BoostedMachine, Regressor):
     Attributes
     ----------
     n_steps_, step_path_, status_, approximate_loo_score_, n_hidden_
+
     Notes
     -----
     The model is one seed and the output weights: projections are drawn again when they are needed.

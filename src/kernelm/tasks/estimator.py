@@ -226,7 +226,7 @@ class Estimator(BaseEstimator, ABC):
         check_is_fitted(self)
         _checks.source(source, Source)
         source = as_trained(source, getattr(self, "feature_names_in_", None), self.columns_)
-        _checks.known_columns(source.n_features, self._n_inputs, type(self).__name__)
+        _checks.known_columns(source.n_features, self._n_inputs, "source")
         return write(path, predictions(self, source, tuple(outputs), self.n_jobs))
 
     def _scores(self, X: Any) -> NDArray:
