@@ -128,8 +128,10 @@ def _replacing(path: Path) -> Iterator[Path]:
     """Yield the name of a draft, which takes the place of the file once it is on the disk."""
     draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        draft.touch()  # with the rights that new files have
+        draft.touch()
+        rights = draft.stat().st_mode  # those of new files, which the writer may change
         yield draft
+        draft.chmod(rights)
         with draft.open("rb+") as file:
             os.fsync(file.fileno())
         draft.replace(path)
