@@ -134,7 +134,7 @@ def _svm(shape: Shape) -> Any:
 
 
 def _lightgbm(shape: Shape) -> Any:
-    import lightgbm  # an optional package, found below
+    import lightgbm  # pyright: ignore[reportMissingImports]
 
     kind = lightgbm.LGBMClassifier if shape.is_classification else lightgbm.LGBMRegressor
     # As many threads as the others have: more than there are free cores wait for each other.
