@@ -282,6 +282,18 @@ def test_progress_rises_to_the_end_and_names_the_machines():
 # -- what was found -------------------------------------------------------------------------------
 
 
+def test_an_easy_first_split_flatters_nobody(regression):
+    def result(name, *scores):
+        return Result(name, "alternative", "", tuple(measurement(s, 1.0) for s in scores))
+
+    fast, other = result("fast", 0.9, 0.7, 0.8), result("other", 0.8, 0.6, 0.7)
+    slow = result("slow", 0.85)  # worse than the fast one on the split that both have seen
+    found = made_up(slow, fast, other, like=regression)
+    assert [r.name for r in found.ranking] == ["fast", "slow", "other"]
+    assert found.level(slow) == pytest.approx(0.75)
+    assert found.level(fast) == pytest.approx(0.8)
+
+
 def test_ranking_front_and_best_agree_with_brute_force(regression):
     rng = np.random.default_rng(0)
     results = [

@@ -11,7 +11,7 @@ from typing import Any, final
 import numpy as np
 
 from kernelm.app.insight import Insight
-from kernelm.app.machines import OURS
+from kernelm.app.machines import BASELINE, OURS
 from kernelm.app.measuring import Measurement
 from kernelm.app.problem import DataSummary
 
@@ -120,7 +120,26 @@ class Comparison:
     @property
     def ranking(self) -> list[Result]:
         """Results with a score, the best first; of equals, the one that fits faster."""
-        return sorted((r for r in self.results if r.parts), key=_rank)
+
+        def place(result: Result) -> tuple[float, float]:
+            level = self.level(result)
+            return (-level if math.isfinite(level) else math.inf), _mean(result.fit_seconds)
+
+        return sorted((r for r in self.results if r.parts), key=place)
+
+    def level(self, result: Result) -> float:
+        """Return the mean score, corrected for how hard the splits were that a machine has seen.
+
+        Slow machines see fewer splits than fast ones: an easy first split would flatter them. The
+        machines with most splits show how hard each of them is.
+        """
+        most = max((len(r.parts) for r in self.results), default=0)
+        judges = [r for r in self.results if len(r.parts) == most and r.family != BASELINE]
+        if len(result.parts) == most or not judges:
+            return _mean(result.score)
+        ease = np.mean([[p.score for p in r.parts] for r in judges], axis=0)
+        seen = ease[: len(result.parts)].mean()
+        return _mean(result.score) - float(seen - ease.mean())
 
     @property
     def best(self) -> Result | None:
@@ -142,7 +161,7 @@ class Comparison:
         """Machines that no other beats in both score and fit time, the fastest first."""
         front: list[Result] = []
         for result in sorted(self.ranking, key=lambda r: _mean(r.fit_seconds)):
-            if not front or _mean(result.score) > _mean(front[-1].score):
+            if not front or self.level(result) > self.level(front[-1]):
                 front.append(result)
         return front
 
@@ -158,11 +177,6 @@ class Comparison:
 
 def _mean(summary: Summary | None) -> float:
     return math.nan if summary is None else summary.mean
-
-
-def _rank(result: Result) -> tuple[float, float]:
-    score = _mean(result.score)
-    return (-score if math.isfinite(score) else math.inf), _mean(result.fit_seconds)
 
 
 def _plain(value: Any) -> Any:

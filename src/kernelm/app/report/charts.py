@@ -40,7 +40,7 @@ def score_against_time(c: Comparison) -> Markup:
 
 def _trade_off(c: Comparison, board: Board, class_: str) -> Markup:
     shown = [r for r in c.ranking if r.family != BASELINE] or c.ranking
-    where = {r.name: _place(r) for r in shown}
+    where = {r.name: _place(c, r) for r in shown}
     x = board.across([t for t, _ in where.values()], log=True, room=0.1)
     y = board.up([s for _, s in where.values()], room=0.08)
     front = [r for r in c.front if r.name in where]
@@ -50,22 +50,21 @@ def _trade_off(c: Comparison, board: Board, class_: str) -> Markup:
     for r in reversed(shown):
         kind = "ours" if r.is_ours else "other"
         ring = " on-front" if r in front else ""
-        marks.append(dot(*at[r.name], 6, f"mark {kind}{ring}", _tip(r, c.score_name)))
+        marks.append(dot(*at[r.name], 6, f"mark {kind}{ring}", _tip(c, r)))
     names = [(r.name, at[r.name], "name ours" if r.is_ours else "name") for r in shown]
     name = f"{c.score_name} against fit time of {len(shown)} machines"
     axes = board.axes(x, y, "fit time in seconds (log)", c.score_name)
     return board.draw(name, axes, *marks, _labels(names, board), class_=class_)
 
 
-def _place(r: Result) -> tuple[float, float]:
-    assert r.score is not None
+def _place(c: Comparison, r: Result) -> tuple[float, float]:
     assert r.fit_seconds is not None
-    return max(r.fit_seconds.mean, 1e-4), r.score.mean
+    return max(r.fit_seconds.mean, 1e-4), c.level(r)
 
 
-def _tip(r: Result, score_name: str) -> str:
-    seconds, score = _place(r)
-    return f"{r.name}: {score_name} {score:.4f}, fit {seconds:.3g} s"
+def _tip(c: Comparison, r: Result) -> str:
+    seconds, score = _place(c, r)
+    return f"{r.name}: {c.score_name} {score:.4f}, fit {seconds:.3g} s"
 
 
 def _steps(points: Sequence[tuple[float, float]], end: float) -> list[tuple[float, float]]:

@@ -172,7 +172,8 @@ def _methods(c: Comparison) -> Markup:
         "All machines see the same splits and the same numbers: names as zeros and ones, gaps as "
         "medians of the training rows with a column more that says where they were. First every "
         "machine runs once, then the fast ones again until the time is up, so slow ones have fewer "
-        "splits; means over different numbers of splits differ by chance too. ± is the standard "
+        "splits; places in the list and in the first chart are corrected for how hard the splits "
+        "were that a machine has seen, numbers in the table are plain means. ± is the standard "
         "deviation over splits. Alternatives are on their usual settings, not tuned."
     )
     return tag(
