@@ -172,19 +172,19 @@ class Comparison:
     def to_json(self, indent: int | None = 2) -> str:
         """Return everything as JSON; numbers that are not finite become null."""
         found = asdict(self) | {"table": self.table(), "front": [r.name for r in self.front]}
-        return json.dumps(_plain(found), indent=indent, ensure_ascii=False, allow_nan=False)
+        return json.dumps(plain(found), indent=indent, ensure_ascii=False, allow_nan=False)
 
 
 def _mean(summary: Summary | None) -> float:
     return math.nan if summary is None else summary.mean
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Return a value that JSON knows."""
     if isinstance(value, dict):
-        return {str(k): _plain(v) for k, v in value.items()}
+        return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(v) for v in value]
+        return [plain(v) for v in value]
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

@@ -268,7 +268,8 @@ def _values(y: NDArray) -> NDArray:
 
 def _described(y: NDArray, classes: bool) -> dict[str, Any]:
     if classes:
-        return {str(label): int(n) for label, n in zip(*np.unique(y, return_counts=True))}  # noqa: B905
+        labels, counts = np.unique(y, return_counts=True)
+        return {str(label): int(n) for label, n in zip(labels, counts, strict=True)}
     return {
         "smallest": float(y.min()),
         "mean": float(y.mean()),

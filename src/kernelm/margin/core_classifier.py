@@ -164,7 +164,7 @@ class CoreVectorClassifier(CoreVectorMachine, Classifier):
             parts, combine = [part((0, 1), self.n_jobs)], as_they_are
         elif self.multiclass == "vector":
             parts = [part(None, self.n_jobs)]
-            combine = _Coded(_codes(n_classes, None))
+            combine = ByCodes(_codes(n_classes, None))
         else:
             pairs = list(combinations(range(n_classes), 2))
             workers = effective_jobs(self.n_jobs)
@@ -174,7 +174,7 @@ class CoreVectorClassifier(CoreVectorMachine, Classifier):
                     parts.append(done)
                     if progress is not None:
                         progress.advance((source.n_rows or 0) // len(pairs))
-            combine = _Votes(n_classes)
+            combine = ByVotes(n_classes)
         self.machine_ = CoreMachine.of(
             parts,
             self.kernel_,
@@ -232,7 +232,7 @@ def _each_once(source: Source) -> tuple[Source, NDArray | None, NDArray | None]:
 
 
 @final
-class _Coded:
+class ByCodes:
     """Scores of classes from one vector in the space of their codes."""
 
     def __init__(self, table: NDArray) -> None:
@@ -243,7 +243,7 @@ class _Coded:
 
 
 @final
-class _Votes:
+class ByVotes:
     """Votes of pairs, with a fraction for how sure they are, brought to -1 … 1."""
 
     def __init__(self, n_classes: int) -> None:

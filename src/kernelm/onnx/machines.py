@@ -13,7 +13,7 @@ from kernelm.estimators.local import Leaf, LocalMachine, Tree
 from kernelm.estimators.solution import STEADY_ROWS, Solver
 from kernelm.estimators.steps import BoostedModel
 from kernelm.features import Partition
-from kernelm.margin.core_classifier import _Coded, _Votes
+from kernelm.margin.core_classifier import ByCodes, ByVotes
 from kernelm.margin.machine import CoreMachine
 from kernelm.onnx.features import features, fixed_rows, scaled
 from kernelm.onnx.functions import absolute, column, equal, flat, joined, n_rows, repeated, take
@@ -50,9 +50,9 @@ def _is_unsteady(machine: Solver) -> bool:
 def _(machine: CoreMachine, X: Value) -> Value:
     # Weights of both signs cancel: columns of single-precision rows are not enough.
     parts = features(machine.columns, X.to(FLOAT64)) @ machine.weights + machine.intercept
-    if isinstance(machine.combine, _Coded):
+    if isinstance(machine.combine, ByCodes):
         return parts @ machine.combine.table.T
-    if isinstance(machine.combine, _Votes):
+    if isinstance(machine.combine, ByVotes):
         n = machine.combine.n_classes
         return 2 / (n - 1) * votes(parts, n) - 1
     return parts

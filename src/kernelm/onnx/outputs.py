@@ -32,8 +32,8 @@ from kernelm.onnx.graph import FLOAT64, INT64, Graph, Value, apply
 from kernelm.onnx.inputs import BATCH
 from kernelm.onnx.machines import detector_scores, scores, support_vector_scores, votes
 from kernelm.tasks import Classifier, Link, Regressor
-from kernelm.tasks.calibration import _SMOOTH
-from kernelm.tasks.regression import _quantiles
+from kernelm.tasks.calibration import SMOOTH
+from kernelm.tasks.regression import residual_quantiles
 
 #: What has a graph.
 MODELS = (
@@ -86,7 +86,9 @@ def _(model: Regressor, X: Value, coverage: float | None) -> None:
     shape = (BATCH,) if targets.is_flat else (BATCH, targets.n_columns)
     graph.output("prediction", _decoded(s, targets), shape)
     if coverage is not None:
-        bounds = zip(("lower", "upper"), _quantiles(machine.held_out, coverage), strict=True)
+        bounds = zip(
+            ("lower", "upper"), residual_quantiles(machine.held_out, coverage), strict=True
+        )
         for name, residual in bounds:
             graph.output(name, _decoded(s, targets, residual), shape)
 
@@ -145,9 +147,9 @@ def _probabilities(s: Value, labels: NDArray, link: Link) -> Value:
     two = len(labels) == 2
     dtype, s = s.dtype, (joined([-s, s], axis=1) if two else s).to(FLOAT64)
     t = 1 + s
-    root = sqrt(t * t + _SMOOTH**2)
+    root = sqrt(t * t + SMOOTH**2)
     # For t < 0 the sum t + root cancels; its conjugate does not.
-    positive = where(t > 0.0, t + root, _SMOOTH**2 / (root - minimum(t, 0.0)))
+    positive = where(t > 0.0, t + root, SMOOTH**2 / (root - minimum(t, 0.0)))
     logits = link.linear * s + link.log * log(0.5 * positive)
     return apply("Softmax", logits, axis=1).to(dtype)
 

@@ -54,7 +54,8 @@ def caches(cls: type) -> dict[str, Callable[[], Any]]:
     >>> caches(HiddenLayer)
     {'_cache': <class 'dict'>}
     """
-    return {f.name: f.default_factory for f in _fields(cls) if _is_cache(f)}  # type: ignore[misc]
+    made: dict[str, Any] = {f.name: f.default_factory for f in _fields(cls) if _is_cache(f)}
+    return made
 
 
 @cache

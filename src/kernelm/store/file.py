@@ -54,7 +54,8 @@ def read(path: Path) -> Content:
     with _opened(path) as file:
         document = _document(path, file)
         try:
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            names = list(file.keys())  # the file is no mapping
+            tensors = {name: file.get_tensor(name) for name in names}
         except Exception as error:  # dtypes that NumPy does not have
             raise errors.not_readable(path, error) from error
     if document.pop("sha256", None) != _checksum(document, tensors):

@@ -23,7 +23,7 @@ from kernelm.data.targets import best_class
 
 # Width of the smooth positive part: the best of 0.03, 0.1, 0.3, 0.5 by the mean log of the
 # leave-one-out log-loss on the training rows of letter, satimage, pendigits, ijcnn1, shuttle.
-_SMOOTH = 0.1
+SMOOTH = 0.1
 
 
 class Link(NamedTuple):
@@ -93,7 +93,7 @@ def _parts(scores: NDArray) -> tuple[NDArray, NDArray]:
     s = np.asarray(scores, np.float64)
     s = np.hstack([-s, s]) if s.shape[1] == 1 else s
     t = 1 + s
-    root = np.sqrt(t * t + _SMOOTH**2)
+    root = np.sqrt(t * t + SMOOTH**2)
     # For t < 0 the sum t + root cancels; its conjugate does not.
-    positive = np.where(t > 0, t + root, _SMOOTH**2 / (root - np.minimum(t, 0)))
+    positive = np.where(t > 0, t + root, SMOOTH**2 / (root - np.minimum(t, 0)))
     return s, np.log(positive / 2)

@@ -56,7 +56,7 @@ class Regressor(RegressorMixin, Estimator, ABC):
         _checks.between(coverage, "coverage", 0, 1)
         scores = self._scores(X)
         decode = self._values.decode
-        bounds = [decode(scores + q) for q in _quantiles(self.machine_.held_out, coverage)]
+        bounds = [decode(scores + q) for q in residual_quantiles(self.machine_.held_out, coverage)]
         return np.stack(bounds, axis=-1).astype(scores.dtype)
 
     @property
@@ -80,7 +80,7 @@ class Regressor(RegressorMixin, Estimator, ABC):
         return Values.of(y, sample.weight, center=self.fit_intercept), None
 
 
-def _quantiles(held_out: HeldOut, coverage: float) -> tuple[NDArray, NDArray]:
+def residual_quantiles(held_out: HeldOut, coverage: float) -> tuple[NDArray, NDArray]:
     """Return lower and upper residual quantiles, output by output.
 
     Conformal: of n residuals and the unknown one of a new row, the k-th smallest of n + 1 is

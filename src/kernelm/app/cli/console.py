@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from kernelm.app.comparison import _plain
+from kernelm.app.comparison import plain
 
 try:
     from rich.console import Console
@@ -38,12 +38,12 @@ def warn(text: str) -> None:
 
 def document(content: Any) -> None:
     """Print a JSON document; numbers that are not finite become null."""
-    sys.stdout.write(json.dumps(_plain(content), indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(plain(content), indent=2, ensure_ascii=False) + "\n")
 
 
 def line(content: Any) -> None:
     """Print a JSON document in one line, for a stream of them."""
-    sys.stdout.write(json.dumps(_plain(content), ensure_ascii=False) + "\n")
+    sys.stdout.write(json.dumps(plain(content), ensure_ascii=False) + "\n")
 
 
 def pairs(content: dict[str, str]) -> None:

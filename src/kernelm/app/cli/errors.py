@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 from kernelm.app.cli import console
 
@@ -49,7 +49,7 @@ def sentence(error: Exception) -> str:
     'choose another target, or --task regression'
     """
     if _is_parsing(error):
-        text = error.format_message().rstrip(".")  # type: ignore[attr-defined]
+        text = error.format_message().rstrip(".")
         return _flat(f"{text}; see kernelm --help, or --help after a command")
     if isinstance(error, MemoryError):
         return "not enough memory; take a part of the rows (--where) or of the columns (--features)"
@@ -77,14 +77,23 @@ def _as_option(match: re.Match[str]) -> str:
     return f"--{name.replace('_', '-')}" + (f" {value}" if value else "")
 
 
-def _is_parsing(error: Exception) -> bool:
-    # The parser of commands has moved between packages; what its errors can do has not.
+class _Parsing(Protocol):
+    """An error of the parser of commands: it has moved between packages, what it can do has not."""
+
+    exit_code: int
+
+    def format_message(self) -> str:
+        """Return what is wrong with the command."""
+        ...
+
+
+def _is_parsing(error: Any) -> TypeGuard[_Parsing]:
     return hasattr(error, "format_message") and hasattr(error, "exit_code")
 
 
 def _code(error: Exception) -> int:
     if _is_parsing(error):
-        return int(error.exit_code)  # type: ignore[attr-defined]
+        return int(error.exit_code)
     return MISUSED if isinstance(error, Usage) else FAILED
 
 

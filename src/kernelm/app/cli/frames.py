@@ -92,7 +92,7 @@ def _uses(request: Request, files: Sequence[TableFile]) -> tuple[Uses, tuple[str
     """Return what columns are for; dates are left out with a note unless they were asked for."""
     schema = files[0].schema
     if request.target is None:
-        listed = _errors._listed(schema.names)
+        listed = _errors.listed_names(schema.names)
         raise Usage(f"--target is needed: the column to predict; {request.name} has {listed}")
     for names, argument in (
         ([request.target], "--target"),

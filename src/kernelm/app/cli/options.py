@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 try:
     import typer
@@ -41,8 +41,8 @@ class Format(StrEnum):
     LIBSVM = "libsvm"
 
 
-def _option(*names: str, help: str, metavar: str | None = None, **more: object) -> object:
-    return typer.Option(*names, help=help, metavar=metavar, show_default=False, **more)  # type: ignore[arg-type]
+def _option(*names: str, help: str, metavar: str | None = None, **more: Any) -> Any:
+    return typer.Option(*names, help=help, metavar=metavar, show_default=False, **more)
 
 
 # --- what is read --------------------------------------------------------------------------------

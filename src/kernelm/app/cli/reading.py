@@ -15,7 +15,7 @@ from kernelm.app.cli.errors import Usage
 from kernelm.app.problem import Problem
 from kernelm.data import Sample, Source, load, scan
 from kernelm.data.files import _errors
-from kernelm.data.files.scan import Format, _files, _format
+from kernelm.data.files.scan import Format, files_of, format_of_all
 from kernelm.data.frames import MAX_LEVELS
 
 LARGE = 200_000_000  #: bytes of files from which on rows stay where they are
@@ -57,12 +57,12 @@ class Request:
     @property
     def files(self) -> list[Path]:
         """The files that the path, pattern or folder names."""
-        return [] if self.data is None else _files([self.data])
+        return [] if self.data is None else files_of([self.data])
 
     @property
     def kind(self) -> Format:
         """The format of the files."""
-        return _format(self.files, self.format)
+        return format_of_all(self.files, self.format)
 
     @property
     def is_large(self) -> bool:
@@ -260,7 +260,7 @@ def new_rows(request: Request, model: Any) -> Source:
 
         return with_columns(request, [str(name) for name in names], columns)
     if columns is not None:
-        listed = _errors._listed([str(name) for name in columns.names_in])
+        listed = _errors.listed_names([str(name) for name in columns.names_in])
         raise ValueError(f"{request.name} has no names of columns; the model needs {listed}")
     if source.n_features != model.n_features_in_:
         raise ValueError(

@@ -136,7 +136,7 @@ def no_column(path: Path, argument: str, name: Any, columns: Sequence[str]) -> V
     close = get_close_matches(str(name), columns, n=3) or columns
     hint = "did you mean" if close is not columns else "it has"
     return ValueError(
-        f"{path} has no column {name!r}, which {argument} asks for; {hint} {_listed(close)}"
+        f"{path} has no column {name!r}, which {argument} asks for; {hint} {listed_names(close)}"
     )
 
 
@@ -200,7 +200,7 @@ def _place(path: Path, part: str, row: int) -> str:
     return f"{path}{inside}, row {row} (counted from 0, without a header)"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed_names(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
 
 

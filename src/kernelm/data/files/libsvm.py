@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +18,7 @@ from kernelm import _checks
 from kernelm.data.chunks import Chunk, FileSource
 from kernelm.data.files import _errors
 from kernelm.data.files._libsvm_loops import LARGEST, MOST_COLUMNS, Fault, Limits, Parsed, parse
+from kernelm.data.files.identity import identity
 from kernelm.data.source import Rows
 
 _BYTES = 2**23  #: of text in a chunk, up to the end of a line
@@ -106,14 +106,13 @@ def open_libsvm(
         raise _errors.no_lines(paths, n_skipped)
     if limits.n_columns < 1:
         raise _errors.only_labels(paths)
-    identity = _identity(paths, n_features, on_error, dtype.name, zero_based)
     return FileSource(
         chunks,
         limits.n_columns,
         dtype,
         n_skipped=n_skipped,
         row_entries=sum(p.n_entries for p in pieces) / sum(p.n_rows for p in pieces),
-        identity=identity,
+        identity=identity(paths, n_features, on_error, dtype.name, zero_based),
     )
 
 
@@ -226,9 +225,3 @@ def _read(piece: Piece, layout: Layout) -> Rows:
 def _are_whole(labels: NDArray) -> bool:
     """Whether labels are whole numbers that int64 tells apart as float64 does."""
     return bool(np.all((labels == np.rint(labels)) & (np.abs(labels) <= 2**53)))
-
-
-def _identity(paths: Sequence[Path], *options: object) -> str:
-    """Return a short name of the files as they are now, and of how they are read."""
-    stats = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
-    return sha256(repr((stats, options)).encode()).hexdigest()[:16]

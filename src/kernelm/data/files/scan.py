@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from glob import glob
@@ -14,6 +13,7 @@ import numpy as np
 
 from kernelm.data.chunks import FileSource
 from kernelm.data.files import _errors
+from kernelm.data.files.identity import identity
 from kernelm.data.source import ArraySource
 
 Format = Literal["parquet", "arrow", "csv", "npy", "libsvm"]
@@ -122,8 +122,8 @@ def scan(
     >>> rows.y
     array([40, 35])
     """
-    files = _files([paths] if isinstance(paths, str | PathLike) else list(paths))
-    kind = _format(files, format)
+    files = files_of([paths] if isinstance(paths, str | PathLike) else list(paths))
+    kind = format_of_all(files, format)
     given = _given(
         {"on_error": "raise", "missing": "raise", "zero_based": "auto"},
         target=target,
@@ -141,7 +141,8 @@ def scan(
     source = _open(files, kind, given)
     if isinstance(source, ArraySource) or source.identity:
         return source
-    return replace(source, identity=_identity(files, given))
+    choice = sorted((name, str(value)) for name, value in given.items())
+    return replace(source, identity=identity(files, choice))
 
 
 def _given(defaults: dict[str, str], **options: Any) -> dict[str, Any]:
@@ -170,7 +171,7 @@ def _check(given: dict[str, Any], kind: Format) -> None:
 # --- which files ---------------------------------------------------------------------------------
 
 
-def _files(paths: Sequence[Paths]) -> list[Path]:
+def files_of(paths: Sequence[Paths]) -> list[Path]:
     """Return the files that paths, patterns and folders name, each once."""
     if not paths:
         raise _errors.no_paths()
@@ -205,7 +206,7 @@ def _in_folder(folder: Path) -> list[Path]:
 # --- of which format -----------------------------------------------------------------------------
 
 
-def _format(files: Sequence[Path], format: Format | None) -> Format:
+def format_of_all(files: Sequence[Path], format: Format | None) -> Format:
     """Return the format of all files."""
     if format is not None and format not in OPTIONS:
         raise _errors.bad_choice("format", OPTIONS, format)
@@ -260,10 +261,3 @@ def _open_csv(files: list[Path], delimiter: str | None = None, **given: Any) -> 
         return open_csv(file, delimiter or usual, skip=given.get("on_error") == "skip", head=head)
 
     return open_tables([opened(k, file) for k, file in enumerate(files)], **given)
-
-
-def _identity(files: Sequence[Path], given: dict[str, Any]) -> str:
-    """Return a name for these rows: it changes with the files and with what is read of them."""
-    stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
-    choice = sorted((name, str(value)) for name, value in given.items())
-    return hashlib.sha256(repr((stats, choice)).encode()).hexdigest()[:16]
