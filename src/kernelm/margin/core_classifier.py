@@ -239,6 +239,7 @@ class ByCodes:
         self.table = table
 
     def __call__(self, scores: NDArray) -> NDArray:
+        """Return how far each row leans to each class."""
         return scores @ self.table.T
 
 
@@ -250,6 +251,7 @@ class ByVotes:
         self.n_classes = n_classes
 
     def __call__(self, scores: NDArray) -> NDArray:
+        """Return the share of pairs that each class wins."""
         n = self.n_classes
         return 2 * _ovr_decision_function(scores > 0, scores, n) / (n - 1) - 1
 
