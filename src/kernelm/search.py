@@ -33,6 +33,7 @@ from kernelm.kernels import (
     Matern32,
     Stacked,
 )
+from kernelm.kernels.widths import shared_widths
 from kernelm.ridge import DualFactor, Path
 
 #: What ``kernel="auto"`` chooses from.
@@ -132,7 +133,8 @@ def rank_kernels(
     X = _checks.rows(X).astype(np.float64, copy=False)
     weight = None if weight is None else np.asarray(weight, np.float64)
     unit = None if weight is None else np.minimum(weight, 1.0)
-    resolved = [k.resolve(X, weight, seed) for k in candidates]
+    with shared_widths():
+        resolved = [k.resolve(X, weight, seed) for k in candidates]
 
     def rate(task: tuple[int, NDArray]) -> tuple[int, Trial]:
         index, K = task

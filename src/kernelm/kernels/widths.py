@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,9 @@ from kernelm.kernels._blocks import row_sq_norms
 from kernelm.kernels.distances import l1_distances, squared_distances
 
 MAX_ROWS = 1000  #: rows that are enough to know a scale to a few percent
+
+#: Typical distances that are known, and what they are of, while kernels share them.
+_known: ContextVar[dict[tuple, tuple] | None] = ContextVar("typical distances", default=None)
 
 _RULE = re.compile(r"\s*(?:(?P<times>[0-9.eE+-]+)\s*\*)?\s*(?P<what>mean|median)\s*")
 
@@ -60,17 +66,48 @@ def width(
     if parsed is None:
         raise _checks.bad_scale(rule, "scale")
     times, what = parsed
+    known = _known.get()
+    key = (id(X), id(sample_weight), what, metric, random_state)
+    if known is not None and key in known:
+        typical = known[key][0]
+    else:
+        typical = _typical(X, what, metric, sample_weight, random_state)
+        if known is not None:
+            known[key] = typical, X, sample_weight  # they live on, so their ids stay theirs
+    return float(times * typical) if 0 < times * typical < np.inf else 1.0
+
+
+@contextmanager
+def shared_widths() -> Iterator[None]:
+    """Compute the typical distance between the same rows once for all kernels inside.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> with shared_widths():
+    ...     [width(X, rule) for rule in ("median", "2*median")]
+    [2.0, 4.0]
+    """
+    token = _known.set({})
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
+def _typical(X: Any, what: str, metric: str, sample_weight: Any, random_state: Any) -> float:
+    """Return the statistic of the distances between rows that differ; NaN if there are none."""
     X, weights = _sample(X, sample_weight, np.random.default_rng(random_state))
     if X.shape[0] < 2:
-        return 1.0
+        return np.nan
     d = _distances(X, metric)
     i, j = np.triu_indices(X.shape[0], k=1)
     d, w = d[i, j], weights[i] * weights[j]
     differ = d > 0
     if not differ.any():
-        return 1.0
-    typical = (_mean if what == "mean" else _median)(d[differ], w[differ])
-    return float(times * typical) if 0 < times * typical < np.inf else 1.0
+        return np.nan
+    return (_mean if what == "mean" else _median)(d[differ], w[differ])
 
 
 def _sample(X: Any, sample_weight: Any, rng: np.random.Generator) -> tuple[Any, NDArray]:
@@ -101,6 +138,8 @@ def _mean(d: NDArray, w: NDArray) -> float:
 
 def _median(d: NDArray, w: NDArray) -> float:
     """Return the weighted median, with the average of the two middle values on a tie."""
+    if w.min() == w.max():
+        return float(np.median(d))
     order = np.argsort(d)
     d, mass = d[order], np.cumsum(w[order])
     half = mass[-1] / 2
