@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,8 +49,14 @@ DEFAULT_CANDIDATES: tuple[Kernel, ...] = (
 ALPHA_SHARES = np.logspace(-9, 0, 19)
 
 
-#: Rows on which a default search looks at all candidates, and then at the best of them.
-FIRST_ROWS, FINAL_ROWS, FINALISTS = 500, 1000, 5
+class Round(NamedTuple):
+    """Rows that a round of a default search looks at, and how many candidates come that far."""
+
+    rows: int
+    most: int
+
+
+ROUNDS = (Round(256, 10**6), Round(512, 8), Round(1000, 2))
 
 
 @final
@@ -172,12 +178,12 @@ def best_metric(
     candidates: Sequence[Kernel] = DEFAULT_CANDIDATES,
     **options: Any,
 ) -> tuple[InputScaler, KernelPath]:
-    """Choose a scaling and a kernel together: all on few rows, then the best few on more.
+    """Choose a scaling and a kernel together: all on few rows, then the best of them on more.
 
     Parameters
     ----------
     sample : Sample
-        Rows to look at, of which the first ``FIRST_ROWS`` and ``FINAL_ROWS`` are taken.
+        Rows to look at: few in the first of the ``ROUNDS``, more in the later ones.
     Y : callable
         Target columns of a sample.
     scalers, candidates : sequence
@@ -195,19 +201,23 @@ def best_metric(
         S = scaler.transform(rows.X)
         return rank_kernels(S, Y(rows), kernels, weight=rows.weight, **options)
 
-    few = sample.head(FIRST_ROWS)
-    first = [rank(few, scaler, candidates) for scaler in scalers]
-    if len(few.priority) == len(sample.priority):
-        return min(zip(scalers, first, strict=True), key=lambda each: each[1][0].score)
-    bar = sorted(trial.score for path in first for trial in path)[:FINALISTS][-1]
-    more = sample.head(FINAL_ROWS)
-    finals = []
-    for scaler, path in zip(scalers, first, strict=True):
-        passed = [trial.kernel for trial in path if trial.score <= bar]
-        if passed:
-            out = [trial for trial in path if trial.score > bar]
-            finals.append((scaler, KernelPath((*rank(more, scaler, passed), *out))))
-    return min(finals, key=lambda each: each[1][0].score)
+    few = sample.head(ROUNDS[0].rows)
+    still = {k: rank(few, scaler, candidates) for k, scaler in enumerate(scalers)}
+    out: dict[int, list[Trial]] = {k: [] for k in still}
+    for rows, most in ROUNDS[1:]:
+        if len(few.priority) == len(sample.priority):
+            break
+        few = sample.head(rows)
+        bar = sorted(trial.score for path in still.values() for trial in path)[:most][-1]
+        for k, path in list(still.items()):
+            passed = [trial.kernel for trial in path if trial.score <= bar]
+            out[k] = [*(trial for trial in path if trial.score > bar), *out[k]]
+            if passed:
+                still[k] = rank(few, scalers[k], passed)
+            else:
+                del still[k]
+    k = min(still, key=lambda k: still[k][0].score)
+    return scalers[k], KernelPath((*still[k], *out[k]))
 
 
 def select_kernel(

@@ -14,8 +14,8 @@ from kernelm.estimators.solution import Solution, Solver
 from kernelm.features import KernelColumns
 from kernelm.ridge import DualCholesky, DualFactor, Path, default_alphas, walk
 
-EIGEN_ROWS = 2000  # up to here one eigendecomposition serves every alpha in a second or two
-WALK_ROWS = 4096  # rows on which some alphas are compared, a Cholesky factor each
+EIGEN_ROWS = 1000  # up to here one eigendecomposition serves every alpha in half a second
+WALK_ROWS = 2048  # rows on which some alphas are compared, a Cholesky factor each
 LARGE_BYTES = 2**29  # kernel matrices above this size are kept in float32
 
 

@@ -18,11 +18,12 @@ from kernelm.estimators.local import LocalMachine
 from kernelm.estimators.sensitivity import MAX_COLUMNS, mean_squared_slopes, metric_weights
 from kernelm.features import InputScaler, KernelColumns
 from kernelm.kernels import NAMED, Kernel
-from kernelm.search import KernelPath, best_metric, rank_kernels, scalings
+from kernelm.search import KernelPath, Trial, best_metric, rank_kernels, scalings
 from kernelm.tasks import Survey
 
 SHARPENING_ROWS = 1000  # rows that tell how much each input counts, and as many that judge it
 FEWEST_JUDGES = 300
+MOST_SHARPENINGS = 5
 SHARPER = 0.02  # weights must lower the error on other rows by this share
 
 
@@ -69,27 +70,35 @@ class KernelChooser(MomentEstimator, ABC):
             self.kernel_ = kernel.resolve(S, sample.weight, self.seed_)
 
     def _sharpen(self, survey: Survey) -> None:
-        """Weigh inputs by the slopes of a small machine, if that suits other rows better."""
+        """Weigh inputs by the slopes of a small machine, again while it suits other rows better."""
         rows = survey.sample.head(2 * SHARPENING_ROWS)
         learn, judge = rows.head(SHARPENING_ROWS), rows.beyond(SHARPENING_ROWS)
         D = rows.X.shape[1]
         if len(judge.priority) < FEWEST_JUDGES or not 1 < D <= MAX_COLUMNS or not self.scale_inputs:
             return
-        squared_slopes = mean_squared_slopes(self._exact_machine(survey, learn))
-        if not squared_slopes.any():
-            return
-        weights = metric_weights(squared_slopes)
-        sharper = self.scaler_.weighted(weights)
+        assert self.kernel_path_ is not None
+        plain, weights, rule = self.scaler_, self.feature_weights_, self.kernel_path_.best
 
-        def error(scaler: InputScaler) -> float:
-            assert self.kernel_path_ is not None
+        def judged(scaler: InputScaler) -> Trial:
             S, Y = scaler.transform(judge.X), _targets(survey.coding, judge)
-            options = {"weight": judge.weight, **self._search_options()}
-            return rank_kernels(S, Y, [self.kernel_path_.best], **options)[0].score
+            return rank_kernels(S, Y, [rule], weight=judge.weight, **self._search_options())[0]
 
-        if error(sharper) < (1 - SHARPER) * error(self.scaler_):
+        least = judged(plain).score
+        for _ in range(MOST_SHARPENINGS):
+            slopes = mean_squared_slopes(self._exact_machine(survey, learn)) * weights**2
+            if not slopes.any():
+                break
+            sharper = metric_weights(slopes)
+            self.scaler_ = plain.weighted(sharper)
+            trial = judged(self.scaler_)
+            if trial.score >= (1 - SHARPER) * least:
+                break
+            least, weights, self.kernel_ = trial.score, sharper, trial.resolved
+        if weights is self.feature_weights_:
+            self.scaler_ = plain
+        else:
             self.feature_weights_ = weights
-            self._choose_kernel(survey, [sharper])
+            self._choose_kernel(survey, [plain.weighted(weights)])
 
     def _search_options(self) -> dict[str, Any]:
         return {"intercept": self.fit_intercept, "seed": self.seed_}

@@ -6,7 +6,7 @@ import sys
 from typing import Annotated, Any
 
 import kernelm
-from kernelm.app.cli import compare, console, errors, fit, inspect, plan, predict
+from kernelm.app.cli import compare, console, errors, fit, inspect, plan, predict, reproduce
 from kernelm.app.cli.options import Group, typer
 
 __all__ = ["app"]
@@ -42,7 +42,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-for module in (fit, predict, compare, inspect, plan):
+for module in (fit, predict, compare, inspect, plan, reproduce):
     name = module.__name__.rpartition(".")[2]
     app.command(name, epilog=module.PYTHON)(getattr(module, name))
 
