@@ -80,7 +80,7 @@ def reproduce(
     wanted.show(tables, json=json)
     page = wanted.page.write(wanted.docs, wanted.kept)
     if not json and not quiet:
-        console.say(f"\nwritten: {page}")
+        console.say(f"written: {page}")
     return FAILED if failed else None
 
 
@@ -123,7 +123,7 @@ class _Experiments:
             console.document([dict(zip(titles, row, strict=True)) for row in rows])
             return
         console.table(titles, rows, left=2)
-        console.say("\nRun one with: kernelm reproduce NAME [--quick]")
+        console.say("Run one with: kernelm reproduce NAME [--quick]")
 
     def show(self, tables: list[str], *, json: bool) -> None:
         """Print ours beside the paper's."""

@@ -1,0 +1,147 @@
+"""The machine of chapter 4: layers of kernel components, a deep core vector machine on top.
+
+A layer mixes a Gaussian, an arc-cosine kernel and a wider Gaussian without labels, finds the
+principal components of the mixture and keeps those with the largest F ratio between classes: 5 %
+of as many as there are rows. The layers do not depend on what is on top, so three of them are
+grown once and every depth gets its own core vector machine; depth 0 is that machine alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import NamedTuple, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import precision_recall_fscore_support
+from sklearn.model_selection import StratifiedKFold
+
+from kernelm import CoreVectorClassifier, KernelPCA, MultipleKernelLearner, select_kernel
+from kernelm.kernels import ArcCosine, Gaussian, Kernel
+from kernelm.learn.layer import learn_layer
+from kernelm.learn.multilayer import distinct_lists
+from kernelm.search import Trial
+from papers.deep_kernel.sets import Split
+
+LAYERS, KEEP = 3, 0.05
+MIXED_ROWS = 3000  # from which a layer learns the weights of its kernels
+FOLDS = 3
+SEED = 0
+
+
+@final
+@dataclass(frozen=True)
+class Effort:
+    """How much work a table may be."""
+
+    n_splits: int = 5  #: where the split is random
+    rows: int | None = None  #: for training at most
+    test_rows: int | None = None
+    list_rows: int = 500  #: on which all lists are ranked
+    final_rows: int = 1500  #: and the best of them
+    finalists: int = 5
+    n_landmarks: int = 1024
+    judged_rows: int = 2000  #: training rows on which scalings and depths are compared
+    n_folds: int = FOLDS  #: of three that are looked at
+
+
+class Report(NamedTuple):
+    """What is printed of a machine: weighted means over the classes, and the accuracy in %."""
+
+    precision: float
+    recall: float
+    f1: float
+    accuracy: float
+
+
+@final
+@dataclass(frozen=True)
+class Outcome:
+    """All scalings and depths on one split: on test rows, and on left-out training rows."""
+
+    lists: dict[str, tuple[int, ...]]  #: by scaling
+    weights: dict[str, list[list[float]]]  #: of the kernels, by scaling and layer
+    reports: dict[tuple[str, int], Report]  #: by scaling and depth
+    judged: dict[tuple[str, int], float]  #: accuracy in % on training rows that were left out
+
+
+def ranked_lists(X: NDArray, y: NDArray, effort: Effort) -> list[Trial]:
+    """Rank lists of degrees on training rows: all on some of them, and the best on more."""
+    lists = distinct_lists()
+    for rows in (effort.list_rows, effort.final_rows):
+        ranked = select_kernel(X, y, lists, n_samples=rows, scale_inputs=False, random_state=SEED)
+        if len(y) <= rows:
+            break
+        lists = [trial.kernel for trial in ranked[: effort.finalists]]
+    return list(ranked)
+
+
+def degrees_of(kernel: Kernel) -> tuple[int, ...]:
+    """Return the list of an arc-cosine kernel."""
+    assert isinstance(kernel, ArcCosine)
+    return tuple(kernel.degrees)
+
+
+def compared(split: Split, scalings: tuple[str, ...], effort: Effort) -> Outcome:
+    """Fit every depth for every scaling; the list of degrees is chosen once for a scaling."""
+    found = Outcome({}, {}, {}, {})
+    for scaling in scalings:
+        rows = split.scaled(scaling)
+        kernel = ranked_lists(rows.X, rows.y, effort)[0].kernel
+        found.lists[scaling], found.weights[scaling] = degrees_of(kernel), []
+        for depth, features in enumerate(_grown(rows, kernel, effort.n_landmarks)):
+            found.reports[scaling, depth] = _report(features.rows, kernel)
+            if depth:
+                found.weights[scaling].append(features.weights)
+        for depth, accuracy in enumerate(_judged(rows, kernel, effort)):
+            found.judged[scaling, depth] = accuracy
+    return found
+
+
+def _judged(split: Split, kernel: Kernel, effort: Effort) -> list[float]:
+    """Return the accuracy of each depth on training rows, each fold left out in turn."""
+    X, y = split.X[: effort.judged_rows], split.y[: effort.judged_rows]
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(X, y)
+    scores = []
+    for kept, left_out in islice(folds, effort.n_folds):
+        rows = Split(X[kept], y[kept], X[left_out], y[left_out])
+        depths = _grown(rows, kernel, effort.n_landmarks)
+        scores.append([_report(features.rows, kernel).accuracy for features in depths])
+    return [float(s) for s in np.mean(scores, axis=0)]
+
+
+def _report(rows: Split, kernel: Kernel) -> Report:
+    """Fit the core vector machine and see what it makes of the test rows."""
+    # Single precision is enough for a margin, not for components.
+    X, X_test = rows.X.astype(np.float32), rows.X_test.astype(np.float32)
+    top = CoreVectorClassifier(kernel, scale_inputs=False, random_state=SEED)
+    predicted = top.fit(X, rows.y).predict(X_test)
+    means = precision_recall_fscore_support(
+        rows.y_test, predicted, average="weighted", zero_division=0
+    )
+    accuracy = 100 * np.mean(predicted == rows.y_test)
+    return Report(*(float(m) for m in means[:3]), float(accuracy))
+
+
+class _Features(NamedTuple):
+    """Rows after a layer, and the weights of its kernels."""
+
+    rows: Split
+    weights: list[float]
+
+
+def _grown(split: Split, kernel: Kernel, n_landmarks: int) -> Iterator[_Features]:
+    """Yield rows as they are, and then their features after each layer."""
+    yield _Features(split, [])
+    index = np.unique(split.y, return_inverse=True)[1]
+    keep = max(1, round(KEEP * len(index)))
+    form = "exact" if len(index) <= n_landmarks else "nystrom"
+    mix = [Gaussian("0.5*median"), kernel, Gaussian("median")]
+    for _ in range(LAYERS):
+        learner = MultipleKernelLearner(mix, n_samples=MIXED_ROWS, random_state=SEED)
+        pca = KernelPCA(approximation=form, n_landmarks=n_landmarks, random_state=SEED)
+        layer, H = learn_layer(split.X, index, learner, pca, [None], [keep], kernel, SEED)
+        split = replace(split, X=H, X_test=layer.map(split.X_test))
+        yield _Features(split, [round(float(w), 3) for w in layer.weights])

@@ -1,0 +1,15 @@
+"""Andrecut: boosting of extreme learning machines by ridge regression."""
+
+from papers.elm_boost.claims import CLAIMS
+from papers.elm_boost.figures import FIGURES
+from papers.elm_boost.steps import RESULTS
+from papers.experiment import Paper
+
+PAPER = Paper(
+    key="elm_boost",
+    title="ELM ridge regression boosting",
+    page="papers/boosting.md",
+    tables=(RESULTS,),
+    claims=CLAIMS,
+    figures=FIGURES,
+)
