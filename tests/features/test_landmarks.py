@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from kernelm.features import CHOICES, Landmarks, choose, distinct
-from kernelm.features.landmarks import rpcholesky
+from kernelm.features.landmarks import digests, rpcholesky
 from kernelm.kernels import ArcCosine, Gaussian, Laplacian, Linear, Matern32
 
 STORAGES = {"dense": np.asarray, "csr": sparse.csr_array, "csr_matrix": sparse.csr_matrix}
@@ -351,3 +351,14 @@ def test_distinct_leaves_the_rows_as_they_are():
     X.data.flags.writeable = X.indices.flags.writeable = False
     assert sorted(distinct(X)) == [0, 1]
     assert_array_equal(X.indices, [2, 0, 1])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_wide_dense_rows_have_the_digests_of_sparse_ones(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 300)) * 10.0 ** rng.integers(-60, 60, size=(50, 300))
+    X[rng.random(X.shape) < 0.3] = -0.0
+    with np.errstate(over="ignore", under="ignore"):
+        X = X.astype(dtype)
+    X[~np.isfinite(X)] = 1.0
+    assert_array_equal(digests(X), digests(sparse.csr_matrix(X)))

@@ -19,6 +19,8 @@ from scipy.linalg import solve_triangular
 from kernelm import _checks
 from kernelm.kernels import Kernel
 
+_WIDE = 256  # columns from which on a compiled loop pays for its import
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -198,18 +200,36 @@ def digests(X: Any) -> NDArray:
     Sums over the entries that are not zero of a hash of column and value: the first of values
     in single precision, the second as they are.
     """
+    if not sparse.issparse(X) and X.shape[1] >= _WIDE:
+        return _dense_digests(X)
     R: Any = sparse.csr_array(X)
     R.sum_duplicates()
     R.eliminate_zeros()
-    double = R.data.astype(np.float64)
-    with np.errstate(over="ignore", under="ignore"):
-        single = double.astype(np.float32).astype(np.float64)
     column = _mixed(R.indices.astype(np.uint64))
     digests = np.zeros((R.shape[0], 2), np.uint64)
-    for k, values in enumerate((single, double)):
+    for k, values in enumerate(_precisions(R.data)):
         sums = np.concatenate([[np.uint64(0)], np.cumsum(_mixed(values.view(np.uint64) ^ column))])
         digests[:, k] = sums[R.indptr[1:]] - sums[R.indptr[:-1]]
     return digests
+
+
+def _dense_digests(X: NDArray) -> NDArray:
+    """Return the same for wide rows, without lists of their columns."""
+    from kernelm.features._digest_loops import summed_hashes
+
+    column = _mixed(np.arange(X.shape[1], dtype=np.uint64))
+    digests = np.empty((2, X.shape[0]), np.uint64)
+    single, double = _precisions(np.ascontiguousarray(X))
+    for values, out in zip((single, double), digests, strict=True):
+        summed_hashes(double, values.view(np.uint64), column, out)
+    return digests.T
+
+
+def _precisions(values: NDArray) -> tuple[NDArray, NDArray]:
+    """Return values as single precision has them, and as they are, both in double."""
+    double = values.astype(np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        return double.astype(np.float32).astype(np.float64), double
 
 
 def _mixed(x: NDArray) -> NDArray:
