@@ -36,6 +36,13 @@ class Beside:
             return None
         return self.ours - self.printed.value
 
+    @property
+    def is_a_matter_of_picking(self) -> bool:
+        """Whether ours is worse, but not when it is picked on test rows as well."""
+        picked = standing(self.printed, self.optimistic, self.column)
+        good = picked in (Standing.BETTER, Standing.REPRODUCED)
+        return self.standing is Standing.WORSE and good
+
 
 def cells(paper: Paper, table: Table, folder: Path = catalog.FOLDER) -> list[Beside]:
     """Return every cell of a printed table with what we have for it."""
@@ -74,18 +81,22 @@ def every(paper: Paper, folder: Path = catalog.FOLDER) -> Iterator[Beside]:
         yield from cells(paper, table, folder)
 
 
-def counts(found: Iterable[Beside], *, copied: bool = False) -> Counter[Standing]:
-    """Return how many cells stand how.
+def once(found: Iterable[Beside], *, copied: bool = False) -> list[Beside]:
+    """Return cells without repetition: what a paper prints in several tables counts once.
 
-    A number that a paper prints in several tables counts once; those that it copied from elsewhere
-    are counted on their own.
+    Numbers that it copied from elsewhere are on their own.
     """
-    once = {
-        (b.home, b.row, b.column.machine, b.column.field, b.printed): b.standing
+    different = {
+        (b.home, b.row, b.column.machine, b.column.field, b.printed): b
         for b in found
         if b.column.copied is copied
     }
-    return Counter(once.values())
+    return list(different.values())
+
+
+def counts(found: Iterable[Beside]) -> Counter[Standing]:
+    """Return how many cells stand how."""
+    return Counter(b.standing for b in found)
 
 
 def share(count: Counter[Standing]) -> float | None:
