@@ -66,7 +66,7 @@ def run(row: str, machine: str, mode: Mode) -> Result:
         if seconds > plan.limit:
             break
     last = {"score": found["accuracy"][-1], "chosen": str(candidate), "seed": machines.SEED}
-    result: Result = found | last | {"power": _power(found["x"], found["y"])}
+    result: Result = found | last
     if mode is Mode.QUICK:
         result["thinned"] = f"no size after a fit of {plan.limit:g} s; {plan.test_rows:,} test rows"
     return result
@@ -83,12 +83,27 @@ def _sizes(machine: str, n_rows: int) -> list[int]:
     return [n for n in SIZES if n <= min(n_rows, most)]
 
 
-def _power(x: list[int], y: list[float]) -> float | None:
-    """Return p of seconds ~ rows^p by least squares from 2,000 rows on, None for a single size."""
-    logs = [(np.log(n), np.log(s)) for n, s in zip(x, y, strict=True) if n >= 2_000 and s > 0]
-    if len(logs) < 2:
+def finished(found: Result) -> dict[int, float]:
+    """Return seconds by rows of the fits that no limit ended."""
+    every = zip(found["x"], found["y"], found["status"], strict=True)
+    return {n: seconds for n, seconds, status in every if status == "OK"}
+
+
+def power(found: Result) -> float | None:
+    """Return p of seconds ~ rows^p by least squares over finished fits from 2,000 rows on.
+
+    A fit that its limit of core vectors ended would make growth look slow. None for a single size.
+
+    Examples
+    --------
+    >>> found = {"x": [2000, 4000, 8000], "y": [1.0, 4.0, 5.0], "status": ["OK", "OK", "LIMIT"]}
+    >>> round(power(found), 3)
+    2.0
+    """
+    times = {n: s for n, s in finished(found).items() if n >= 2_000 and s > 0}
+    if len(times) < 2:
         return None
-    return float(np.polyfit(*zip(*logs, strict=True), 1)[0])
+    return float(np.polyfit(np.log(list(times)), np.log(list(times.values())), 1)[0])
 
 
 def draw(results: Results, canvas: Canvas) -> None:
@@ -99,7 +114,8 @@ def draw(results: Results, canvas: Canvas) -> None:
             found = results.get("figure3.1", row, machine)
             if found is None:
                 continue
-            label = machine if found["power"] is None else f"{machine}, rows^{found['power']:.1f}"
+            p = power(found)
+            label = machine if p is None else f"{machine}, rows^{p:.1f}"
             ax.plot(found["x"], found["y"], marker=marker, color=color, label=label)
             ended = [k for k, status in enumerate(found["status"]) if status != "OK"]
             x, y = (np.array(found[key])[ended] for key in ("x", "y"))

@@ -51,9 +51,11 @@ class Search:
     inner: Sequence[Rows]
     epsilons: Sequence[int]
     steps: int
+    is_patient: bool
     errors: dict[Point, float] = field(default_factory=dict)
     n_fits: int = 0
-    capped: set[Point] = field(default_factory=set)
+    n_capped: int = 0
+    _capped: set[Point] = field(default_factory=set)
     _grams: dict[Point, list[tuple[NDArray, NDArray]]] = field(default_factory=dict)
     _last: dict[Point, int] = field(default_factory=dict)
 
@@ -73,7 +75,8 @@ class Search:
     def error(self, point: Point) -> float:
         """Return the mean error of a point over the inner rows, infinite where it is not tried.
 
-        It is not where a smaller C gave the same machine.
+        It is not where a smaller C gave the same machine, or, if the search is not patient, one
+        that libsvm did not finish.
         """
         C, *rest = point
         if point in self.errors:
@@ -86,9 +89,11 @@ class Search:
             for rows, pair in zip(self.inner, grams, strict=True)
         ]
         self.n_fits += len(fits)
-        if any(f.is_capped for f in fits):
-            self.capped.add(point)
-        if all(f.is_free for f in fits):
+        n_capped = sum(f.is_capped for f in fits)
+        self.n_capped += n_capped
+        if n_capped:
+            self._capped.add(point)
+        if all(f.is_free for f in fits) or (n_capped and not self.is_patient):
             self._last[tuple(rest)] = C
         self.errors[point] = float(np.mean([f.error for f in fits]))
         return self.errors[point]
@@ -98,7 +103,7 @@ class Search:
         lowest = np.inf
         for C in range(low, high + 1, 2):
             error = self.error((C, *rest))
-            if error > (1 if (C, *rest) in self.capped else _HOPELESS) * lowest:
+            if error > (1 if (C, *rest) in self._capped else _HOPELESS) * lowest:
                 break
             lowest = min(lowest, error)
 
