@@ -10,7 +10,7 @@ import multiprocessing
 import pickle
 import time
 import warnings
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -87,7 +87,12 @@ def others(task):
     if _has("lightgbm"):
         found["LightGBM"] = lambda: _of("lightgbm", "LGBM", is_classes)(random_state=0, verbose=-1)
     if _has("xgboost"):
-        found["XGBoost"] = lambda: _of("xgboost", "XGB", is_classes)(random_state=0)
+        found["XGBoost"] = lambda: _Numbered(
+            is_classes, _of("xgboost", "XGB", is_classes)(random_state=0)
+        )
+    for package, name in (("sklearnex.svm", "SVM (intelex)"), ("thundersvm", "SVM (ThunderSVM)")):
+        if _has(package.partition(".")[0]):
+            found[name] = partial(_svm, package, is_classes)
     if _has("hpelm"):
         found["hpelm"] = lambda: _standard_target(_HPELM(is_classes), is_classes)
     if _has("xrfm"):
@@ -109,6 +114,13 @@ def _of(package, prefix, is_classes):
     return getattr(importlib.import_module(package), prefix + kind)
 
 
+def _svm(package, is_classes):
+    """A support vector machine of another library with the defaults of scikit-learn's."""
+    kind = getattr(importlib.import_module(package), "SVC" if is_classes else "SVR")
+    model = _Numbered(is_classes, make_pipeline(StandardScaler(), kind(gamma="auto")))
+    return _standard_target(model, as_it_is=is_classes)
+
+
 def _standard_target(model, as_it_is=False):
     return model if as_it_is else TransformedTargetRegressor(model, transformer=StandardScaler())
 
@@ -126,6 +138,21 @@ class _Labels(BaseEstimator):
 
     def labels(self, numbers):
         return self.classes[numbers] if self.is_classes else numbers
+
+
+class _Numbered(_Labels):
+    """A model that wants its classes as numbers from 0 on."""
+
+    def __init__(self, is_classes, model):
+        super().__init__(is_classes)
+        self.model = model
+
+    def fit(self, X, y):
+        self.model.fit(X, self.numbers(y))
+        return self
+
+    def predict(self, X):
+        return self.labels(self.model.predict(X))
 
 
 class _HPELM(_Labels):
@@ -160,7 +187,7 @@ class _XRFM(_Labels):
         X, y = self.scaler.transform(X).astype(np.float32), self.numbers(y)
         stratify = y if self.is_classes else None
         parts = train_test_split(X, y, test_size=0.2, random_state=0, stratify=stratify)
-        self.model = xRFM()
+        self.model = xRFM(random_state=0, verbose=False)
         self.model.fit(parts[0], parts[2], parts[1], parts[3])
         return self
 
