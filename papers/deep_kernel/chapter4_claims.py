@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from papers import catalog
-from papers.deep_kernel.chapter4_rows import RANDOM, SCALED, SCALINGS, SETS, series, set_of
+from papers.deep_kernel.chapter4_rows import OFFICIAL, SCALED, SCALINGS, SETS, series, set_of
 from papers.experiment import Claim, Figure, Mode, Result
 from papers.results import Results
 from papers.verdicts import CONFIRMED, NOT_CONFIRMED, NOT_TESTABLE
@@ -21,7 +21,7 @@ TABLE, MACHINE = "table4.5", "layers"
 ROWS = (*SETS, *SCALED)
 #: Share of the printed gain that picking on test rows may be.
 LITTLE = 0.25
-RANDOM_TABLE = "table4.4-random"
+OFFICIAL_TABLE = "table4.4-official"
 NEAR = 1.0  # points from a printed number
 Verdict = tuple[str, str]
 
@@ -73,7 +73,7 @@ def _gains(found: dict[str, Result], field: str, over: str, measure: str) -> np.
 
 @_when_run
 def _better_than_dcvm(found: dict[str, Result]) -> Verdict:
-    gains = _gains(found, "proposed", "DCVM", "accuracy")
+    gains = _gains(found, "proposed", "alone", "accuracy")
     worst = list(found)[int(gains.argmin())]
     text = (
         f"With depth and scaling chosen on training rows, layers raise the accuracy of the deep "
@@ -85,7 +85,7 @@ def _better_than_dcvm(found: dict[str, Result]) -> Verdict:
 
 @_when_run
 def _better_reports(found: dict[str, Result]) -> Verdict:
-    wins = {m: _gains(found, "proposed", "DCVM", m) > 0 for m in ("precision", "recall", "f1")}
+    wins = {m: _gains(found, "proposed", "alone", m) > 0 for m in ("precision", "recall", "f1")}
     counts = ", ".join(f"{name} in {win.sum()}" for name, win in wins.items())
     text = f"Above the deep core vector machine alone: {counts} of {len(found)} rows."
     return _verdict(all(win.all() for win in wins.values())), text
@@ -108,9 +108,9 @@ def _scaling_matters(found: dict[str, Result]) -> Verdict:
 
 @_when_run
 def _gain_is_not_picking(found: dict[str, Result]) -> Verdict:
-    honest = _gains(found, "proposed", "DCVM", "accuracy").mean()
-    printed_way = _gains(found, "on_test", "DCVM", "accuracy").mean()
-    alone = _gains(found, "DCVM_on_test", "DCVM", "accuracy").mean()
+    honest = _gains(found, "proposed", "alone", "accuracy").mean()
+    printed_way = _gains(found, "on_test", "alone", "accuracy").mean()
+    alone = _gains(found, "alone_on_test", "alone", "accuracy").mean()
     text = (
         f"Mean gain over the deep core vector machine: {printed_way:+.2f} points with depth and "
         f"scaling picked on test rows, as printed; {honest:+.2f} with both chosen on training "
@@ -120,23 +120,26 @@ def _gain_is_not_picking(found: dict[str, Result]) -> Verdict:
     return _verdict(bool(honest > 0 and honest >= (1 - LITTLE) * printed_way)), text
 
 
-def _layers_lift_digits(results: Results) -> Verdict:
-    known, parts, holds = catalog.expected("deep_kernel"), [], True
-    for row in RANDOM:
-        official, random = (results.cell(t, row, MACHINE) for t in (TABLE, RANDOM_TABLE))
+def _official_rows_give_them(results: Results) -> Verdict:
+    known, parts, holds, quick = catalog.expected("deep_kernel"), [], True, False
+    for row in OFFICIAL:
+        official, random = (results.cell(t, row, MACHINE) for t in (OFFICIAL_TABLE, TABLE))
         if official is None or random is None:
             return NOT_TESTABLE, f"Not run yet: {row}."
-        ours, mixed = official["result"], random["result"]
-        printed = known.get("table4.4", row, "L3")
-        best = max(ours[series("raw", depth)] for depth in (1, 2, 3))
-        holds &= printed is not None and best >= printed.value - NEAR
-        thesis = "" if printed is None else f" (printed {printed.value:.2f})"
-        quick = ", quick run" if Mode.QUICK in (official["mode"], random["mode"]) else ""
+        printed = [known.get("table4.4", row, series("raw", depth)) for depth in (1, 2, 3)]
+        best = max(p.value for p in printed if p is not None)
+        ours = {
+            name: max(cell["result"][series("raw", depth)] for depth in (1, 2, 3))
+            for name, cell in (("official", official), ("random", random))
+        }
+        holds &= ours["official"] >= best - NEAR
+        quick |= Mode.QUICK in (official["mode"], random["mode"])
         parts.append(
-            f"{row}: at best {best:.2f} % with layers on the official test rows{thesis}, and "
-            f"{mixed['L0']:.2f} % without any layer where all rows are split at random{quick}."
+            f"{row} {ours['official']:.2f} % on official test rows, {ours['random']:.2f} % on a "
+            f"random split (printed {best:.2f})"
         )
-    return _verdict(holds), " ".join(parts)
+    text = f"The best of three depths: {'; '.join(parts)}.{' Some are quick runs.' * quick}"
+    return _verdict(holds), text
 
 
 CLAIMS = (
@@ -153,9 +156,8 @@ CLAIMS = (
         _gain_is_not_picking,
     ),
     Claim(
-        "Chapter 4: layers lift pendigits and usps above what one machine reaches on their "
-        "official test rows",
-        _layers_lift_digits,
+        "Chapter 4: with layers, the printed accuracies are those of the official test rows",
+        _official_rows_give_them,
     ),
 )
 

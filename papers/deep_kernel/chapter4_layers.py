@@ -21,8 +21,8 @@ from sklearn.model_selection import StratifiedKFold
 from kernelm import CoreVectorClassifier, KernelPCA, MultipleKernelLearner, select_kernel
 from kernelm.kernels import ArcCosine, Gaussian, Kernel
 from kernelm.learn.layer import learn_layer
-from kernelm.learn.multilayer import distinct_lists
 from kernelm.search import Trial
+from papers.deep_kernel.lists import LISTS
 from papers.deep_kernel.sets import Split
 
 LAYERS, KEEP = 3, 0.05
@@ -61,15 +61,30 @@ class Report(NamedTuple):
 class Outcome:
     """All scalings and depths on one split: on test rows, and on left-out training rows."""
 
-    lists: dict[str, tuple[int, ...]]  #: by scaling
+    lists: dict[str, str]  #: by scaling
     weights: dict[str, list[list[float]]]  #: of the kernels, by scaling and layer
     reports: dict[tuple[str, int], Report]  #: by scaling and depth
     judged: dict[tuple[str, int], float]  #: accuracy in % on training rows that were left out
 
 
-def ranked_lists(X: NDArray, y: NDArray, effort: Effort) -> list[Trial]:
+def chosen_list(split: Split, effort: Effort) -> ArcCosine:
+    """Return the list of degrees for rows as they are scaled.
+
+    Leave-one-out finds the best list of unit length, and the best as it is, which keeps how long
+    a row is; the core vector machine itself decides between the two, by cross-validation.
+    """
+    best = [
+        ranked_lists(split.X, split.y, normalize=normalize, effort=effort)[0].kernel
+        for normalize in (True, False)
+    ]
+    kernel = max(best, key=lambda kernel: _judged(split, kernel, effort, depths=1)[0])
+    assert isinstance(kernel, ArcCosine)
+    return kernel
+
+
+def ranked_lists(X: NDArray, y: NDArray, *, normalize: bool, effort: Effort) -> list[Trial]:
     """Rank lists of degrees on training rows: all on some of them, and the best on more."""
-    lists = distinct_lists()
+    lists: list[Kernel] = [ArcCosine(degrees, normalize=normalize) for degrees in LISTS]
     for rows in (effort.list_rows, effort.final_rows):
         ranked = select_kernel(X, y, lists, n_samples=rows, scale_inputs=False, random_state=SEED)
         if len(y) <= rows:
@@ -78,37 +93,44 @@ def ranked_lists(X: NDArray, y: NDArray, effort: Effort) -> list[Trial]:
     return list(ranked)
 
 
-def degrees_of(kernel: Kernel) -> tuple[int, ...]:
-    """Return the list of an arc-cosine kernel."""
-    assert isinstance(kernel, ArcCosine)
-    return tuple(kernel.degrees)
+def words(kernel: ArcCosine) -> str:
+    """Return a list as people read it.
+
+    Examples
+    --------
+    >>> words(ArcCosine([0, 1], normalize=True)), words(ArcCosine([0, 1]))
+    ('[0, 1]', '[0, 1] as it is')
+    """
+    return f"{list(kernel.degrees)}{'' if kernel.normalize else ' as it is'}"
 
 
-def compared(split: Split, scalings: tuple[str, ...], effort: Effort) -> Outcome:
-    """Fit every depth for every scaling; the list of degrees is chosen once for a scaling."""
+def compared(
+    split: Split, scalings: tuple[str, ...], effort: Effort, depths: int = LAYERS + 1
+) -> Outcome:
+    """Fit depths from 0 on for every scaling; the list is chosen once for a scaling."""
     found = Outcome({}, {}, {}, {})
     for scaling in scalings:
         rows = split.scaled(scaling)
-        kernel = ranked_lists(rows.X, rows.y, effort)[0].kernel
-        found.lists[scaling], found.weights[scaling] = degrees_of(kernel), []
-        for depth, features in enumerate(_grown(rows, kernel, effort.n_landmarks)):
+        kernel = chosen_list(rows, effort)
+        found.lists[scaling], found.weights[scaling] = words(kernel), []
+        for depth, features in enumerate(_grown(rows, kernel, effort.n_landmarks, depths)):
             found.reports[scaling, depth] = _report(features.rows, kernel)
             if depth:
                 found.weights[scaling].append(features.weights)
-        for depth, accuracy in enumerate(_judged(rows, kernel, effort)):
+        for depth, accuracy in enumerate(_judged(rows, kernel, effort, depths)):
             found.judged[scaling, depth] = accuracy
     return found
 
 
-def _judged(split: Split, kernel: Kernel, effort: Effort) -> list[float]:
+def _judged(split: Split, kernel: Kernel, effort: Effort, depths: int) -> list[float]:
     """Return the accuracy of each depth on training rows, each fold left out in turn."""
     X, y = split.X[: effort.judged_rows], split.y[: effort.judged_rows]
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(X, y)
     scores = []
     for kept, left_out in islice(folds, effort.n_folds):
         rows = Split(X[kept], y[kept], X[left_out], y[left_out])
-        depths = _grown(rows, kernel, effort.n_landmarks)
-        scores.append([_report(features.rows, kernel).accuracy for features in depths])
+        grown = _grown(rows, kernel, effort.n_landmarks, depths)
+        scores.append([_report(features.rows, kernel).accuracy for features in grown])
     return [float(s) for s in np.mean(scores, axis=0)]
 
 
@@ -132,14 +154,14 @@ class _Features(NamedTuple):
     weights: list[float]
 
 
-def _grown(split: Split, kernel: Kernel, n_landmarks: int) -> Iterator[_Features]:
+def _grown(split: Split, kernel: Kernel, n_landmarks: int, depths: int) -> Iterator[_Features]:
     """Yield rows as they are, and then their features after each layer."""
     yield _Features(split, [])
     index = np.unique(split.y, return_inverse=True)[1]
     keep = max(1, round(KEEP * len(index)))
     form = "exact" if len(index) <= n_landmarks else "nystrom"
     mix = [Gaussian("0.5*median"), kernel, Gaussian("median")]
-    for _ in range(LAYERS):
+    for _ in range(depths - 1):
         learner = MultipleKernelLearner(mix, n_samples=MIXED_ROWS, random_state=SEED)
         pca = KernelPCA(approximation=form, n_landmarks=n_landmarks, random_state=SEED)
         layer, H = learn_layer(split.X, index, learner, pca, [None], [keep], kernel, SEED)

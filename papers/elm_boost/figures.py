@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from papers import catalog
 from papers.elm_boost.claims import NAMES
-from papers.elm_boost.steps import LEVEL, RESULTS
+from papers.elm_boost.steps import FOURIER, LEVEL, RESULTS
 from papers.experiment import Figure
 from papers.results import Results
 
@@ -21,7 +21,7 @@ def tanh(results: Results, canvas: Canvas) -> None:
         ("tanh", "y", "tanh"),
         ("tanh", "y_zeroed", "10 % zeroed in test"),
         ("zeroed in training too", "y_zeroed", "10 % zeroed in both"),
-        ("tanh, twice the scale", "y", "twice the scale"),
+        (FOURIER, "y", "Fourier magnitudes too"),
     )
     _draw(results, canvas, curves, {"tanh": "paper, tanh", "tanh zeroed": "paper, zeroed"})
 

@@ -4,6 +4,11 @@ The setting of the paper: 784 units a step, weights from N(0, 1), no biases, rid
 each image normalised by itself, no intercept. A level is 50 steps; the bounds of the paper hold
 from level 7 on, counted from 0: after 400 steps. Targets of ±1 instead of 0 and 1 shift the scores
 of all classes alike, so that labels are the same. Nothing is chosen.
+
+The paper takes its normalisation from a paper of 2020. The code that its author published with that
+one, and with a later one on the same two sets, puts the magnitudes of the Fourier transform of an
+image beside its pixels, both normalised; the text here does not say so. That is a reading of its
+own: 1,204 inputs and as many units.
 """
 
 from __future__ import annotations
@@ -24,19 +29,23 @@ QUICK_ROWS, QUICK_TEST_ROWS = 10_000, 2_000
 ZEROED = 0.1  # share of the pixels
 SEED, TRAIN_NOISE_SEED, TEST_NOISE_SEED = 0, 1, 2
 
+FOURIER = "tanh, Fourier magnitudes too"
 SETTINGS: dict[str, dict[str, object]] = {
     "tanh": {},
     "sign": {"activation": "sign"},
     "zeroed in training too": {},
-    "tanh, twice the scale": {"weight_scale": 2.0},
+    FOURIER: {"preprocess": None},
 }
 
 
 def run(row: str, machine: str, mode: Mode) -> Result:
     """Return accuracy after the last step, on whole images and on those with pixels zeroed."""
     X, y, X_test, y_test = images(row, mode)
+    X_zeroed = with_zeros(X_test, TEST_NOISE_SEED)
     if machine == "zeroed in training too":
         X = with_zeros(X, TRAIN_NOISE_SEED)
+    if machine == FOURIER:
+        X, X_test, X_zeroed = (with_magnitudes(images) for images in (X, X_test, X_zeroed))
     model = BoostedELMClassifier(
         STEPS[mode],
         n_hidden=X.shape[1],
@@ -51,7 +60,7 @@ def run(row: str, machine: str, mode: Mode) -> Result:
     model.fit(X, y)
     fit_s = time.perf_counter() - start
     steps, clean = curve(model, X_test, y_test)
-    _, zeroed = curve(model, with_zeros(X_test, TEST_NOISE_SEED), y_test)
+    _, zeroed = curve(model, X_zeroed, y_test)
     return {
         "score": clean[-1],
         "optimistic": max(clean),
@@ -80,6 +89,24 @@ def with_zeros(X: NDArray, seed: int) -> NDArray:
     """Return images with a tenth of their pixels, drawn at random, set to zero."""
     lost = np.random.default_rng(seed).random(X.shape, np.float32) < ZEROED
     return np.where(lost, np.float32(0), X)
+
+
+def with_magnitudes(X: NDArray) -> NDArray:
+    """Return pixels and the magnitudes of their Fourier transform, each part normalised.
+
+    Examples
+    --------
+    >>> with_magnitudes(np.eye(16, dtype=np.float32)).shape  # 4 × 4 pixels, 4 × 3 magnitudes
+    (16, 28)
+    """
+    side = round(X.shape[1] ** 0.5)
+    pixels = np.sqrt(X).reshape(-1, side, side)
+    pixels = pixels - pixels.mean(axis=(1, 2), keepdims=True)
+    magnitudes = np.abs(np.fft.rfft2(pixels)).astype(np.float32)
+    parts = [part.reshape(len(X), -1) for part in (pixels, magnitudes)]
+    parts = [part - part.mean(axis=1, keepdims=True) for part in parts]
+    parts = [part / np.linalg.norm(part, axis=1, keepdims=True) for part in parts]
+    return np.hstack(parts) / np.float32(np.sqrt(2))
 
 
 def curve(model: BoostedELMClassifier, X: NDArray, y: NDArray) -> tuple[list[int], list[float]]:
@@ -111,14 +138,12 @@ RESULTS = Table(
         Column("sign", optimistic="optimistic"),
         Column("tanh zeroed", of="tanh", field="zeroed", optimistic="optimistic_zeroed"),
         Column("zeroed in training too", field="zeroed", optimistic="optimistic_zeroed"),
-        Column("tanh, twice the scale", optimistic="optimistic"),
+        Column(FOURIER, optimistic="optimistic", better=""),
     ),
     run=run,
     note="Zeroed: a tenth of the pixels of each test image set to zero, before it is normalised; "
-    "in the next column those of the training images too. Twice the scale is ours: weights from "
-    "N(0, 4). Best on test is the highest accuracy along the steps.",
+    "in the next column those of the training images too. Fourier magnitudes: beside the pixels, "
+    "as in the code that the author published with two other papers on these sets; shown, not "
+    "counted. Best on test is the highest accuracy along the steps.",
     alone=True,
-    not_run={
-        "mnist/tanh, twice the scale": "an addition of ours for the set that falls short by more",
-    },
 )
