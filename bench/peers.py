@@ -137,7 +137,7 @@ class _Labels(BaseEstimator):
         return y
 
     def labels(self, numbers):
-        return self.classes[numbers] if self.is_classes else numbers
+        return self.classes[np.asarray(numbers, int)] if self.is_classes else numbers
 
 
 class _Numbered(_Labels):

@@ -281,13 +281,13 @@ def were_learned(rows_left: float, diagonal: np.ndarray, before: np.ndarray) -> 
 def alpha_choice(alpha: Any) -> None:
     """Raise if alpha is neither a criterion nor one or more ridge strengths."""
     if isinstance(alpha, str):
-        one_of(alpha, "alpha", ["gcv", "loo"])
+        one_of(alpha, "alpha", ["auto", "gcv", "loo"])
         return
     values = np.atleast_1d(np.asarray(alpha, dtype=object)).ravel()
     if not len(values) or not all(_is_number(v) and v >= 0 for v in values):
         raise ValueError(
-            f'alpha must be "gcv", "loo", a number of at least 0 or an array of such numbers, '
-            f"got {alpha!r}"
+            'alpha must be "auto", "gcv", "loo", a number of at least 0 or an array of such '
+            f"numbers, got {alpha!r}"
         )
 
 

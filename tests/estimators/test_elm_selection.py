@@ -15,6 +15,8 @@ from kernelm.data.targets import best_class
 from kernelm.tasks import Link, fit_link, probabilities
 from problems import classification, regression
 
+WAYS = ("auto", "loo")
+
 
 def brute_force_loo(model, X, y):
     """Leave-one-out predictions by refitting on the same frozen features."""
@@ -48,6 +50,34 @@ def test_alpha_by_leave_one_out_minimises_the_error_of_refits():
         refit = ELMRegressor(25, alpha=other, random_state=0).fit(X, y)
         # The largest alpha within 1e-3 of the least error is taken.
         assert np.mean((y - brute_force_loo(refit, X, y)) ** 2) >= at_best * (1 - 1.1e-3)
+
+
+def test_auto_is_leave_one_out_of_all_rows_while_they_are_few():
+    X, y = regression(n=300)
+    for n_hidden in (25, 400):  # fewer units than rows, and more
+        auto, loo = (ELMRegressor(n_hidden, alpha=a, random_state=0).fit(X, y) for a in WAYS)
+        assert auto.path_.criterion == "loo"
+        assert_allclose(auto.path_.scores, loo.path_.scores, rtol=1e-9)
+        assert auto.alpha_ == loo.alpha_
+
+
+def test_auto_is_leave_one_out_of_the_kept_rows_of_many():
+    X, y = regression(n=6000)
+    auto, loo = (ELMRegressor(60, alpha=a, random_state=0).fit(X, y) for a in WAYS)
+    # A sample of 4,096 of 6,000 squared errors, and the same model.
+    assert_allclose(auto.path_.scores, loo.path_.scores, rtol=0.05)
+    assert abs(np.log10(auto.alpha_ / loo.alpha_)) <= 0.51  # half a decade: next to it
+
+
+def test_some_rows_that_come_twice_do_not_flatter_a_model_of_many_units():
+    # Generalised cross-validation prefers to interpolate here.
+    X, y = regression(n=400)
+    y = y + np.random.default_rng(1).normal(size=400)
+    twice = np.r_[0:150, 0:30]
+    model = ELMRegressor(1000, random_state=0).fit(X[twice], y[twice])
+    assert model.score(X[150:], y[150:]) > 0.25
+    flattered = ELMRegressor(1000, alpha="gcv", random_state=0).fit(X[twice], y[twice])
+    assert flattered.score(X[150:], y[150:]) < -1
 
 
 def test_the_path_of_given_candidates():
@@ -191,13 +221,15 @@ def test_the_link_minimises_the_smoothed_log_loss():
 
 @pytest.mark.parametrize("coverage", [0.5, 0.9])
 def test_intervals_hold_the_share_they_promise(coverage):
-    X, y = regression(n=3000)
-    model = ELMRegressor(random_state=0).fit(X[:1000], y[:1000])
-    low, high = model.predict_interval(X[1000:], coverage=coverage).T
-    held = np.mean((low <= y[1000:]) & (y[1000:] <= high))
-    # Two standard errors of 2,000 new rows and of 1,000 residuals.
-    assert abs(held - coverage) < 2 * np.sqrt(coverage * (1 - coverage) * (1 / 2000 + 1 / 1000))
-    assert np.all(low < high)
+    held = []
+    for seed in range(8):
+        X, y = regression(n=3000, seed=seed)
+        model = ELMRegressor(random_state=0).fit(X[:1000], y[:1000])
+        low, high = model.predict_interval(X[1000:], coverage=coverage).T
+        held.append(np.mean((low <= y[1000:]) & (y[1000:] <= high)))
+    # Two standard errors of the mean, each of 2,000 new rows and of 1,000 residuals.
+    error = np.sqrt(coverage * (1 - coverage) * (1 / 2000 + 1 / 1000) / len(held))
+    assert abs(np.mean(held) - coverage) < 2 * error
 
 
 def test_progress_is_shown_when_asked_for():

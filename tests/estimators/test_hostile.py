@@ -66,7 +66,7 @@ def test_bad_rows_are_refused_with_a_reason(arguments, sentence):
         ({"weights": "patches"}, "square"),
         ({"weight_scale": -1}, "weight_scale must be a finite number above 0"),
         ({"alpha": -1}, "alpha must be"),
-        ({"alpha": "cv"}, "alpha must be one of 'gcv', 'loo'"),
+        ({"alpha": "cv"}, "alpha must be one of 'auto', 'gcv', 'loo'"),
         ({"alpha": []}, "alpha must be"),
         ({"alpha": [1.0, np.nan]}, "alpha must be"),
         ({"n_jobs": 0}, "n_jobs"),

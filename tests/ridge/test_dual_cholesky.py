@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from kernelm.kernels import Gaussian, Laplacian
-from kernelm.ridge import DualCholesky, DualFactor, Status
+from kernelm.ridge import DualCholesky, DualFactor, Status, dual_loo_error
 
 
 def problem(n=60, outputs=2, seed=0):
@@ -35,6 +35,17 @@ def test_it_agrees_with_the_eigenvalue_form(alpha, weighted, intercept):
     whole = b.loo_residuals(np.array([alpha]), w if weighted else None)[0]
     assert_allclose(a.loo_residuals()[counts], whole[counts], rtol=1e-6, atol=1e-9)
     assert a.status is Status.OK
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_the_error_of_an_alpha_is_that_of_the_path(weighted):
+    X, Y, w = problem()
+    weight, unit = (w, np.minimum(w, 1.0)) if weighted else (None, None)
+    K = Laplacian(scale=2.0).gram(X)
+    alphas = np.array([1e-2, 1.0])
+    path = DualFactor.of(K, Y, weight, intercept=True).loo_path(alphas, unit)
+    errors = [dual_loo_error(K, Y, a, weight=weight, unit=unit) for a in alphas]
+    assert_allclose(errors, path.scores, rtol=1e-7)
 
 
 def test_one_of_several_equal_rows_is_left_out():

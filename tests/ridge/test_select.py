@@ -11,10 +11,41 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import oracles
 from catalog import regression_rows
-from kernelm.ridge import Factor, Moments, Path, Status, default_alphas, gcv_path, kfold_path
+from kernelm.ridge import (
+    Factor,
+    Moments,
+    Path,
+    Status,
+    default_alphas,
+    gcv_path,
+    kfold_path,
+    walk,
+)
 
 PHI, Y, WEIGHT = regression_rows()
 ALPHAS = np.array([1e-3, 0.1, 1.0, 10.0, 1e3])
+
+
+@given(best=st.floats(-3, 3), bend=st.floats(1e-4, 10))
+def test_a_close_walk_ends_at_the_bottom_of_a_parabola(best, bend):
+    tried = []
+
+    def error(alpha):
+        tried.append(alpha)
+        return 1 + bend * (np.log10(alpha) - best) ** 2
+
+    path = walk(error, 1.0, closely=True)
+    assert len(tried) == len(set(tried)) <= 8
+    # Scores within a tenth of a percent are equal, and the larger alpha is taken.
+    assert path.score <= (1 + 1e-3) * min(path.scores)
+    assert abs(np.log10(path.alphas[np.argmin(path.scores)]) - best) <= 0.1 + 1e-9
+
+
+def test_a_close_walk_does_not_leave_the_decade_of_a_crooked_valley():
+    def error(alpha):  # as good as flat below 1: a parabola would end far away
+        return 1 + max(np.log10(alpha), 0) + 1e-12 * np.log10(alpha) ** 2
+
+    assert 0.05 < walk(error, 1.0, closely=True).best < 20
 
 
 @pytest.mark.parametrize("intercept", [True, False])

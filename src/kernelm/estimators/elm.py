@@ -29,7 +29,7 @@ class _HiddenLayerMachine(MomentEstimator):
         weight_scale: float = 1.0,
         direct_links: bool = False,
         scale_inputs: bool = True,
-        alpha: Any = "gcv",
+        alpha: Any = "auto",
         fit_intercept: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -92,7 +92,7 @@ class _HiddenLayerMachine(MomentEstimator):
 
     @property
     def units_path_(self) -> dict[int, float]:
-        """GCV for each number of units that was tried."""
+        """Criterion for each number of units that was tried."""
         linked = self._n_inputs if self.direct_links else 0
         return {k - linked: v for k, v in self._fitted().solution.units_path.items()}
 
@@ -104,8 +104,8 @@ class ELMClassifier(_HiddenLayerMachine, MomentClassifier):
     Parameters
     ----------
     n_hidden : int or "auto"
-        Number of hidden units. "auto" doubles it while generalised cross-validation still
-        improves by a percent and the sums fit the memory budget;
+        Number of hidden units. "auto" doubles it while the criterion of alpha still improves
+        by a percent and the sums fit the memory budget;
         :func:`~kernelm.unit_curve` shows the leave-one-out error of every number.
     activation : str or callable
         "tanh", "sigmoid", "erf", "relu", "sign", "hardlim", "sine", "fourier", "identity",
@@ -119,10 +119,12 @@ class ELMClassifier(_HiddenLayerMachine, MomentClassifier):
         Use the inputs as features too.
     scale_inputs : bool
         Scale inputs by a sample of the rows, frozen. Papers do without.
-    alpha : float, array-like, "gcv" or "loo"
+    alpha : float, array-like, "auto", "gcv" or "loo"
         Ridge strength: one, some to choose from by generalised cross-validation, or chosen
-        from a default range by generalised cross-validation or exact leave-one-out (one more
-        pass). 0 is the minimum-norm least-squares solution.
+        from a default range: by the exact leave-one-out error of the rows that the model keeps
+        ("auto": all of them up to 4,096), by generalised cross-validation, which needs sums only
+        and flatters models with almost as many units as rows, or by leave-one-out of all rows
+        (one more pass). 0 is the minimum-norm least-squares solution.
     fit_intercept : bool
         Fit an unpenalised intercept.
     class_weight : dict or "balanced", optional
@@ -158,7 +160,7 @@ class ELMClassifier(_HiddenLayerMachine, MomentClassifier):
         weight_scale: float = 1.0,
         direct_links: bool = False,
         scale_inputs: bool = True,
-        alpha: Any = "gcv",
+        alpha: Any = "auto",
         fit_intercept: bool = True,
         class_weight: Any = None,
         random_state: Any = None,
@@ -188,8 +190,8 @@ class ELMRegressor(_HiddenLayerMachine, MomentRegressor):
     Parameters
     ----------
     n_hidden : int or "auto"
-        Number of hidden units. "auto" doubles it while generalised cross-validation still
-        improves by a percent and the sums fit the memory budget;
+        Number of hidden units. "auto" doubles it while the criterion of alpha still improves
+        by a percent and the sums fit the memory budget;
         :func:`~kernelm.unit_curve` shows the leave-one-out error of every number.
     activation : str or callable
         "tanh", "sigmoid", "erf", "relu", "sign", "hardlim", "sine", "fourier", "identity",
@@ -203,10 +205,12 @@ class ELMRegressor(_HiddenLayerMachine, MomentRegressor):
         Use the inputs as features too.
     scale_inputs : bool
         Scale inputs by a sample of the rows, frozen. Papers do without.
-    alpha : float, array-like, "gcv" or "loo"
+    alpha : float, array-like, "auto", "gcv" or "loo"
         Ridge strength: one, some to choose from by generalised cross-validation, or chosen
-        from a default range by generalised cross-validation or exact leave-one-out (one more
-        pass). 0 is the minimum-norm least-squares solution.
+        from a default range: by the exact leave-one-out error of the rows that the model keeps
+        ("auto": all of them up to 4,096), by generalised cross-validation, which needs sums only
+        and flatters models with almost as many units as rows, or by leave-one-out of all rows
+        (one more pass). 0 is the minimum-norm least-squares solution.
     fit_intercept : bool
         Fit an unpenalised intercept.
     random_state, n_jobs, verbose

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -12,9 +13,18 @@ from kernelm.data import Progress, Sample, Source
 from kernelm.data.targets import Targets
 from kernelm.estimators.solution import Solution, Solver
 from kernelm.features import KernelColumns
-from kernelm.ridge import DualCholesky, DualFactor, Path, default_alphas, walk
+from kernelm.ridge import (
+    DualCholesky,
+    DualFactor,
+    Path,
+    default_alphas,
+    dual_loo_error,
+    observation_part,
+    walk,
+)
 
 EIGEN_ROWS = 1000  # up to here one eigendecomposition serves every alpha in half a second
+START_ROWS = 500  # rows on which all alphas are compared, to begin with
 WALK_ROWS = 2048  # rows on which some alphas are compared, a Cholesky factor each
 LARGE_BYTES = 2**29  # kernel matrices above this size are kept in float32
 
@@ -58,20 +68,16 @@ class ExactMachine(Solver):
     def _chosen_alpha(self) -> Path:
         if np.ndim(self.alpha) == 0 and not isinstance(self.alpha, str):
             return Path("given", np.array([float(self.alpha)]), np.array([np.nan]))
-        path = self._by_eigenvalues(self.sample.head(EIGEN_ROWS)).path
         if not isinstance(self.alpha, str):
-            return path
+            return self._by_eigenvalues(self.sample.head(EIGEN_ROWS)).path
+        path = self._by_eigenvalues(self.sample.head(START_ROWS)).path
         # More rows want less ridge: from the best alpha of few rows on, downhill with more.
         more = self.sample.head(WALK_ROWS)
         (weight, unit), Y = self._weights(more), self._encode(more)
         K = self.phi.kernel.gram(self.phi.scaler.transform(more.X).astype(np.float64))
 
-        def error(alpha: float) -> float:
-            dual = DualCholesky.of(K, Y, alpha, weight, intercept=self.intercept)
-            squares = (dual.loo_residuals(_part(weight, unit)) ** 2).sum(axis=1)
-            return float(np.average(squares, weights=weight))
-
-        return walk(error, path.best)
+        options: dict[str, Any] = {"weight": weight, "unit": unit, "intercept": self.intercept}
+        return walk(partial(dual_loo_error, K, Y, **options), path.best, closely=True)
 
     def _by_cholesky(self, path: Path) -> Solution:
         weight, _ = self._weights(self.sample)
@@ -98,13 +104,6 @@ class ExactMachine(Solver):
     def _sample_residuals(self) -> NDArray:
         solution, (weight, unit) = self.solution, self._weights(self.sample)
         if isinstance(solution.factor, DualCholesky):
-            return solution.factor.loo_residuals(_part(weight, unit))
+            return solution.factor.loo_residuals(observation_part(weight, unit))
         assert isinstance(solution.factor, DualFactor)
         return np.nan_to_num(solution.factor.loo_residuals(np.array([solution.alpha]), unit)[0])
-
-
-def _part(weight: NDArray | None, unit: NDArray | None) -> NDArray | None:
-    """Return the part of each row's weight that one observation is."""
-    if weight is None or unit is None:
-        return None
-    return np.divide(unit, weight, out=np.ones(len(weight)), where=weight > 0)

@@ -57,8 +57,9 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
         (``feature_weights_``), if rows that this machine has not seen are the better for it. The
         local form with kernel="auto" takes slopes in some leaves, and weighs and cuts again while
         their leave-one-out error falls by a percent.
-    alpha : float, array-like, "gcv" or "loo"
-        Ridge strength (papers: 1/C), given or chosen in closed form; the exact form always
+    alpha : float, array-like, "auto", "gcv" or "loo"
+        Ridge strength (papers: 1/C), given or chosen in closed form as in
+        :class:`~kernelm.ELMClassifier`; the exact form always
         chooses by leave-one-out, which it has for free.
     fit_intercept : bool
         Fit an unpenalised intercept.
@@ -115,7 +116,7 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
         n_trees: int = 1,
         overlap: float = 0.1,
         scale_inputs: bool = True,
-        alpha: Any = "gcv",
+        alpha: Any = "auto",
         fit_intercept: bool = True,
         feature_rounds: int = 0,
         class_weight: Any = None,

@@ -73,7 +73,7 @@ class KernelMachine(KernelChooser):
         n_trees: int = 1,
         overlap: float = 0.1,
         scale_inputs: bool = True,
-        alpha: Any = "gcv",
+        alpha: Any = "auto",
         fit_intercept: bool = True,
         feature_rounds: int = 0,
         random_state: Any = None,

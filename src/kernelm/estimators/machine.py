@@ -40,7 +40,7 @@ class Machine(Solver):
     phi: FeatureMap
     targets: Targets
     sample: Sample
-    alpha: Any  #: a number, candidates, "gcv" or "loo"
+    alpha: Any  #: a number, candidates, "auto", "gcv" or "loo"
     intercept: bool
     counts: tuple[int, ...]  #: numbers of leading features to choose from, rising
     class_weight: NDArray | None = None
@@ -139,7 +139,7 @@ class Machine(Solver):
 
     @cached_property
     def scored(self) -> dict[int, tuple[Factor, Path]]:
-        """Factor and GCV path for each number of leading features."""
+        """Factor and criterion of every alpha for each number of leading features."""
         return {k: self._score(k) for k in self.counts}
 
     @property
@@ -150,16 +150,20 @@ class Machine(Solver):
 
     @property
     def gains(self) -> bool:
-        """Whether the largest layer is worth more than the one before it."""
-        *_, before, largest = [np.inf, *self.units_path.values()]
-        return largest < (1 - WORTHWHILE) * before
+        """Whether the largest layer is worth more than the one before it.
+
+        Few rows, for which a larger layer costs little, have two doublings to show it.
+        """
+        doublings = 2 if self.sample.is_complete else 1
+        scores = [np.inf] * doublings + list(self.units_path.values())
+        return scores[-1] < (1 - WORTHWHILE) * scores[-1 - doublings]
 
     def solve(self, source: Source | None, progress: Progress | None = None) -> Solution:
         """Solve, with one more pass over ``source`` where alpha is chosen by leave-one-out."""
         least = min(path.score for _, path in self.scored.values())
         best = next(k for k, (_, p) in self.scored.items() if (1 - WORTHWHILE) * p.score <= least)
         factor, path = self.scored[best]
-        phi = self.phi if best == self.phi.n_features_out else self.phi.leading(best)
+        phi = self._leading(best)
         if isinstance(self.alpha, str) and self.alpha == "loo":
             path = self._loo_path(phi, factor, source, progress)
         solution = Solution.of(phi, factor, path, self.units_path)
@@ -170,6 +174,8 @@ class Machine(Solver):
     def _score(self, n_features: int) -> tuple[Factor, Path]:
         factor = self._factor(n_features)
         if isinstance(self.alpha, str):
+            if self.alpha == "auto" and len(self.sample.priority):
+                return factor, self._loo_path(self._leading(n_features), factor)
             return factor, gcv_path(factor)
         path = gcv_path(factor, np.asarray(self.alpha, np.float64))
         return factor, path if len(path.alphas) > 1 else replace(path, criterion="given")
@@ -185,9 +191,22 @@ class Machine(Solver):
         P = None if P is None else P[:n_features, :n_features]
         return Factor.of(m, penalty=P, intercept=self.intercept)
 
+    def _leading(self, n_features: int) -> FeatureMap:
+        is_all = n_features == self.phi.n_features_out
+        return self.phi if is_all else self.phi.leading(n_features)
+
     def _loo_path(
-        self, phi: FeatureMap, factor: Factor, source: Source | None, progress: Progress | None
+        self,
+        phi: FeatureMap,
+        factor: Factor,
+        source: Source | None = None,
+        progress: Progress | None = None,
     ) -> Path:
+        """Return the leave-one-out error of every alpha, on the kept rows if no others are given.
+
+        The factor is of all rows, so a kept row is left out of all of them: the error of some rows
+        is that of all, up to the luck of the draw.
+        """
         alphas = default_alphas(factor)
 
         def squared_errors(rows: Rows) -> NDArray:

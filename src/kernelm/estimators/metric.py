@@ -77,11 +77,13 @@ class KernelChooser(MomentEstimator, ABC):
         if len(judge.priority) < FEWEST_JUDGES or not 1 < D <= MAX_COLUMNS or not self.scale_inputs:
             return
         assert self.kernel_path_ is not None
-        plain, weights, rule = self.scaler_, self.feature_weights_, self.kernel_path_.best
+        plain, weights, best = self.scaler_, self.feature_weights_, self.kernel_path_[0]
+        starts = {best.kernel: best.alpha}
 
         def judged(scaler: InputScaler) -> Trial:
             S, Y = scaler.transform(judge.X), _targets(survey.coding, judge)
-            return rank_kernels(S, Y, [rule], weight=judge.weight, **self._search_options())[0]
+            options = self._search_options() | {"weight": judge.weight, "starts": starts}
+            return rank_kernels(S, Y, [best.kernel], **options)[0]
 
         least = judged(plain).score
         for _ in range(MOST_SHARPENINGS):

@@ -1,7 +1,7 @@
 """Which weights fit best? Sums over rows, one factorisation, every alpha."""
 
 from kernelm.ridge.dual import DualFactor
-from kernelm.ridge.dual_cholesky import DualCholesky
+from kernelm.ridge.dual_cholesky import DualCholesky, dual_loo_error, observation_part
 from kernelm.ridge.factor import Factor, Weights
 from kernelm.ridge.falkon import CrossSums, FalkonResult, Preconditioner, falkon
 from kernelm.ridge.lars import lars_order
@@ -29,12 +29,14 @@ __all__ = [
     "Status",
     "Weights",
     "default_alphas",
+    "dual_loo_error",
     "falkon",
     "fewest",
     "gcv_path",
     "kfold_path",
     "lars_order",
     "loo_residuals",
+    "observation_part",
     "observations",
     "shared_directions",
     "walk",

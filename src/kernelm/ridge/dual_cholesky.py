@@ -98,6 +98,36 @@ class DualCholesky:
         return self.residuals / (1.0 - p + p * self.rest)[:, None]
 
 
+def dual_loo_error(
+    K: NDArray,
+    Y: NDArray,
+    alpha: float,
+    *,
+    weight: NDArray | None = None,
+    unit: NDArray | None = None,
+    intercept: bool = True,
+) -> float:
+    """Return the mean squared leave-one-out error for one alpha; ``unit`` as in ridge.loo.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, Y = np.array([[0.0], [1.0], [2.0]]), np.array([[0.0], [1.0], [5.0]])
+    >>> round(dual_loo_error(X @ X.T, Y, 1e-9), 3)  # of 3, -1.5 and 3
+    6.75
+    """
+    dual = DualCholesky.of(K, Y, alpha, weight, intercept=intercept)
+    squares = (dual.loo_residuals(observation_part(weight, unit)) ** 2).sum(axis=1)
+    return float(np.average(squares, weights=weight))
+
+
+def observation_part(weight: NDArray | None, unit: NDArray | None) -> NDArray | None:
+    """Return the part of each row's weight that one observation is."""
+    if weight is None or unit is None:
+        return None
+    return np.divide(unit, weight, out=np.ones(len(weight)), where=weight > 0)
+
+
 def _inverse_times(U: NDArray, B: NDArray) -> NDArray:
     """Return (UᵀU)⁻¹B in double precision."""
     return solve_upper(U, solve_upper(U, B.astype(np.float64), transposed=True))

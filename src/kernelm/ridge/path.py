@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kernelm.ridge.status import Status
 
 _MOST_STEPS = 8
+_NEAR = 0.1  # decades within which an alpha is as good as tried
 _FLAT = 0.02  # a decade that changes the error less says that no other alpha is much better
 
 #: Scores this close (relative) are equal: no data set tells them apart, and a larger alpha is
@@ -70,8 +71,11 @@ class Path:
         return Status.EDGE_LOW if self.index == 0 else Status.EDGE_HIGH
 
 
-def walk(error: Callable[[float], float], start: float) -> Path:
+def walk(error: Callable[[float], float], start: float, *, closely: bool = False) -> Path:
     """Try alphas in decades, downhill in a leave-one-out error that is expensive.
+
+    A valley that is flat is low enough; ``closely`` goes on until there is a slope on both sides,
+    and then tries the lowest point of a parabola through the three lowest decades.
 
     Examples
     --------
@@ -81,6 +85,7 @@ def walk(error: Callable[[float], float], start: float) -> Path:
     ([0.001, 0.01, 0.1, 1.0], 0.01)
     """
     tried = {start: error(start)}
+    flat = 0.0 if closely else _FLAT
 
     def descend(factor: float) -> bool:
         """Go on while it pays; return whether the other side need not be tried."""
@@ -88,13 +93,31 @@ def walk(error: Callable[[float], float], start: float) -> Path:
         while len(tried) < _MOST_STEPS:
             there = factor * here
             tried[there] = error(there)
-            if not tried[there] < (1 - _FLAT) * tried[here]:
-                # A flat valley is low enough.
-                return here != start or tried[there] < (1 + _FLAT) * tried[here]
+            if not tried[there] < (1 - flat) * tried[here]:
+                return here != start or tried[there] < (1 + flat) * tried[here]
             here = there
         return True
 
     if not descend(0.1):  # more rows or landmarks want less ridge, as a rule
         descend(10.0)
+    bottom = _vertex(tried) if closely else None
+    if bottom is not None:
+        tried[bottom] = error(bottom)
     alphas = np.sort(list(tried))
     return Path("loo", alphas, np.array([tried[a] for a in alphas]), walked=True)
+
+
+def _vertex(tried: dict[float, float]) -> float | None:
+    """Return where a parabola through the lowest decade and its neighbours is lowest.
+
+    None where that is as good as the decade itself, or one of the neighbours is missing.
+    """
+    alphas = np.sort(list(tried))
+    errors = np.array([tried[a] for a in alphas])
+    k = int(np.argmin(errors))
+    if not 0 < k < len(alphas) - 1:
+        return None
+    below, here, above = errors[k - 1 : k + 2]
+    bend = below - 2 * here + above
+    offset = float(np.clip(0.5 * (below - above) / bend, -0.5, 0.5)) if bend > 0 else 0.0
+    return float(alphas[k] * 10**offset) if abs(offset) >= _NEAR else None
