@@ -235,8 +235,8 @@ TABLES = (
         run_lists,
         note="The thesis cross-validates a core vector machine on at most 2,500 rows; here the "
         "leave-one-out error of ridge regression ranks the 64 lists on 500 rows and the best five "
-        "on 1,500, of unit length and as they are, and three folds of at most 2,000 rows decide "
-        "between these two. ijcnn1 and usps come scaled.",
+        "on 1,500, of unit length and (degrees 0 and 1) as they are, and three folds of at most "
+        "2,000 rows decide between these two. ijcnn1 and usps come scaled.",
         not_run={f"{name}/unnormalized": _COMES_SCALED for name in AS_THEY_COME},
     ),
     Table(

@@ -70,8 +70,9 @@ class Outcome:
 def chosen_list(split: Split, effort: Effort) -> ArcCosine:
     """Return the list of degrees for rows as they are scaled.
 
-    Leave-one-out finds the best list of unit length, and the best as it is, which keeps how long
-    a row is; the core vector machine itself decides between the two, by cross-validation.
+    Leave-one-out finds the best list of unit length, and the best of degrees 0 and 1 as it is,
+    which keeps how long a row is; the core vector machine itself decides between the two, by
+    cross-validation.
     """
     best = [
         ranked_lists(split.X, split.y, normalize=normalize, effort=effort)[0].kernel
@@ -84,7 +85,9 @@ def chosen_list(split: Split, effort: Effort) -> ArcCosine:
 
 def ranked_lists(X: NDArray, y: NDArray, *, normalize: bool, effort: Effort) -> list[Trial]:
     """Rank lists of degrees on training rows: all on some of them, and the best on more."""
-    lists: list[Kernel] = [ArcCosine(degrees, normalize=normalize) for degrees in LISTS]
+    # Degrees above 1 raise the length of a row to a power, and layers of them overflow.
+    degrees = [d for d in LISTS if normalize or max(d) <= 1]
+    lists: list[Kernel] = [ArcCosine(d, normalize=normalize) for d in degrees]
     for rows in (effort.list_rows, effort.final_rows):
         ranked = select_kernel(X, y, lists, n_samples=rows, scale_inputs=False, random_state=SEED)
         if len(y) <= rows:
@@ -136,8 +139,10 @@ def _judged(split: Split, kernel: Kernel, effort: Effort, depths: int) -> list[f
 
 def _report(rows: Split, kernel: Kernel) -> Report:
     """Fit the core vector machine and see what it makes of the test rows."""
-    # Single precision is enough for a margin, not for components.
-    X, X_test = rows.X.astype(np.float32), rows.X_test.astype(np.float32)
+    # Single precision is enough for a margin, not for components, nor for the long rows of lists
+    # that are not of unit length.
+    dtype = np.float32 if getattr(kernel, "normalize", False) else np.float64
+    X, X_test = rows.X.astype(dtype), rows.X_test.astype(dtype)
     top = CoreVectorClassifier(kernel, scale_inputs=False, random_state=SEED)
     predicted = top.fit(X, rows.y).predict(X_test)
     means = precision_recall_fscore_support(
