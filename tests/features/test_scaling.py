@@ -8,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 
 import oracles
 from catalog import inputs
-from kernelm.features import InputScaler
+from kernelm.features import InputScaler, scaled_chunks
 
 X = inputs(n=50)
 both_dtypes = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -160,3 +160,35 @@ def test_roots_keep_signs_and_zeros_in_any_storage():
     fitted = InputScaler.fit(X, root=True, unit_length=False)
     assert_allclose(fitted.transform(X), StandardScaler().fit_transform(root.transform(X)))
     assert fitted.weighted(np.full(3, 2.0)).root
+
+
+@both_dtypes
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("root", [False, True])
+def test_compiled_sweeps_and_chunks_give_the_same_digits(dtype, order, root):
+    rng = np.random.default_rng(0)
+    rows = np.asarray(1e3 + rng.normal(size=(2200, 500)), dtype, order=order)
+    scaler = InputScaler.fit(rows, root=root)
+    plain = np.vstack([scaler.transform(rows[i : i + 100]) for i in range(0, 2200, 100)])
+    assert_array_equal(scaler.transform(rows), plain)
+    chunks = [(at, S.copy()) for at, S in scaled_chunks(scaler, rows, 300)]
+    assert_array_equal(np.vstack([S for _, S in chunks]), plain)
+    assert_array_equal(np.concatenate([np.arange(2200)[at] for at, _ in chunks]), np.arange(2200))
+
+
+@every_form
+def test_chunks_of_any_form_are_scaled_rows(form):
+    scaler = InputScaler.fit(X)
+    for at, S in scaled_chunks(scaler, form(X), 7):
+        S = S.toarray() if sparse.issparse(S) else S
+        assert_allclose(S, scaler.transform(X[at]))
+
+
+def test_many_columns_are_frozen_as_each_alone():
+    rng = np.random.default_rng(0)
+    rows, weight = rng.normal(size=(6000, 200)) * np.logspace(-3, 3, 200), rng.random(6000)
+    together = InputScaler.fit(rows, weight, unit_length=False)
+    for j in (0, 86, 87, 88, 199):
+        alone = InputScaler.fit(rows[:, [j]], weight, unit_length=False)
+        assert_allclose(together.mean[j], alone.mean[0], rtol=1e-12, atol=1e-15)
+        assert_allclose(together.scale[j], alone.scale[0], rtol=1e-12)

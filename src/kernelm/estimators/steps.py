@@ -19,13 +19,12 @@ from scipy import sparse
 from kernelm._config import working_bytes
 from kernelm.data import ArraySource, Rows, Source, block_rows, stream
 from kernelm.data.targets import Targets
-from kernelm.features import InputScaler, RowNormalizer
+from kernelm.features import InputScaler, RowNormalizer, scaled_chunks
 from kernelm.ridge import Status
 from kernelm.tasks import HeldOut
 from kernelm.units import activate, draw
 
 _CACHE_BYTES = 2**20  # half of a common L2 cache
-_MANY = 2**20  # inputs of a block from which on they are scaled by compiled loops
 
 
 class Layer(NamedTuple):
@@ -43,10 +42,8 @@ class Layer(NamedTuple):
         """
         # Chunks that stay in the cache between scaling, product and activation.
         step = max(16, _CACHE_BYTES // max(H[:1].nbytes, 1))
-        biased, scale = bool(self.b.any()), self._scale(X, step)
-        for start in range(0, len(H), step):
-            at = slice(start, start + step)
-            S = scale(X[at])
+        biased = bool(self.b.any())
+        for at, S in scaled_chunks(self.scaler, X, step):
             units = H[at]
             if sparse.issparse(S):
                 units[:] = S @ self.W
@@ -57,23 +54,6 @@ class Layer(NamedTuple):
             A = activate(units, self.activation)
             if A is not units:
                 units[:] = A
-
-    def _scale(self, X: Any, step: int) -> Callable[[Any], Any]:
-        """Return what scales chunks of rows: many are worth the import of compiled loops."""
-        scaler = self.scaler
-        if scaler is None:
-            return lambda chunk: chunk
-        if sparse.issparse(X) or X.shape[0] * X.shape[1] <= _MANY:
-            return scaler.transform
-        # One buffer for all chunks: new memory would cost as much as the scaling.
-        buffer = np.empty((step, X.shape[1]), X.dtype)
-
-        def sweep(chunk: NDArray) -> NDArray:
-            S = buffer[: len(chunk)]
-            scaler.sweep(chunk, S)
-            return S
-
-        return sweep
 
 
 @final

@@ -6,7 +6,7 @@ from kernelm.features.landmarks import CHOICES, Landmarks, choose, distinct
 from kernelm.features.mixed import KINDS, MixedUnits
 from kernelm.features.partition import Partition
 from kernelm.features.random import HiddenLayer, RandomLayer
-from kernelm.features.scaling import InputScaler, RowNormalizer
+from kernelm.features.scaling import InputScaler, RowNormalizer, scaled_chunks
 
 __all__ = [
     "CHOICES",
@@ -23,4 +23,5 @@ __all__ = [
     "choose",
     "distinct",
     "fingerprint",
+    "scaled_chunks",
 ]

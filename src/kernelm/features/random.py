@@ -17,7 +17,7 @@ from scipy import sparse
 
 from kernelm import _checks
 from kernelm.features.base import fingerprint
-from kernelm.features.scaling import InputScaler, counted
+from kernelm.features.scaling import InputScaler, counted, scaled_chunks
 from kernelm.kernels import Gaussian
 from kernelm.kernels.distances import squared_distances
 from kernelm.units import ACTIVATIONS, WEIGHTS, Hashed, activate, draw, draw_biases
@@ -232,13 +232,11 @@ class HiddenLayer:
 
     def map(self, X: Any) -> NDArray:
         """Return the features of a block of rows."""
-        S = self.scaler.transform(X)
-        Phi = np.empty((S.shape[0], self.n_features_out), S.dtype)
-        # Chunks that stay in the cache between the product and the activation.
+        Phi = np.empty((X.shape[0], self.n_features_out), X.dtype)
+        # Chunks that stay in the cache between scaling, product and activation.
         step = max(16, _CACHE_BYTES // max(Phi[:1].nbytes, 1))
-        for start in range(0, len(Phi), step):
-            at = slice(start, start + step)
-            self._map_chunk(S[at], Phi[at])
+        for at, S in scaled_chunks(self.scaler, X, step):
+            self._map_chunk(S, Phi[at])
         return Phi
 
     def _map_chunk(self, S: Any, Phi: NDArray) -> None:

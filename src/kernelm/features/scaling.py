@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self, final
 
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 _SMALLEST = 1e-300  # smaller inputs count as zero: the inverse of their scale would overflow
+_MANY = 2**20  # inputs of a block from which on compiled sweeps pay for their import
+_FITTED = 2**19  # inputs that are summed at a time: in double precision a cache still holds them
 
 
 @final
@@ -57,13 +60,7 @@ class InputScaler:
         w = w / w.sum()
         if sparse.issparse(X):
             return cls(*_same(0.0, 1.0 / _length(X, w), X.shape[1]), root)
-        X = np.asarray(X, np.float64)
-        # Means of huge values could overflow as sums; scaled to their maximum they cannot.
-        top = np.abs(X).max(axis=0)
-        top[top < _SMALLEST] = 1.0
-        U = X / top
-        mean = w @ U
-        std = np.sqrt(w @ (U - mean) ** 2)
+        top, mean, std = _column_moments(X, w)
         varies = std > 10 * np.finfo(np.float64).eps
         std[~varies] = 1.0
         length = np.sqrt(max(varies.sum(), 1)) if unit_length else 1.0
@@ -93,10 +90,17 @@ class InputScaler:
         """Write what :meth:`transform` returns for dense rows, in one compiled sweep."""
         from kernelm.features._scaling_loops import standardise
 
-        standardise(_signed_root(X) if self.root else X, self.mean, self.scale, S)
+        X = _signed_root(X) if self.root else X
+        # Arrays of one kind: each other kind would be compiled anew.
+        mean, scale = (np.require(v, np.float64, ["C", "W"]) for v in (self.mean, self.scale))
+        standardise(_read_only(X), mean, scale, S)
 
     def transform(self, X: Any) -> Any:
         """Return scaled rows in the dtype of X; sparse rows stay sparse."""
+        if not sparse.issparse(X) and _is_swept(X):
+            S = np.empty(X.shape, X.dtype)
+            self.sweep(X, S)
+            return S
         X = _signed_root(X) if self.root else X
         if sparse.issparse(X) and self.mean.any():
             X = X.toarray()  # frozen from dense rows: the same map, whatever form a row has
@@ -144,6 +148,68 @@ class RowNormalizer:
 
         # Equal entries leave rounding only, which must not be blown up.
         normalise(X, X.dtype.type(X.shape[1] * np.finfo(X.dtype).eps), S)
+
+
+def scaled_chunks(
+    scaler: InputScaler | RowNormalizer | None, X: Any, rows: int
+) -> Iterator[tuple[slice, Any]]:
+    """Yield the places of some rows at a time, and these rows scaled.
+
+    What is yielded is overwritten by what comes next: it stays in the cache, and new memory
+    for all rows would cost as much as the scaling.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> scaler = InputScaler.identity(2).weighted(np.array([1.0, 10.0]))
+    >>> [(at.start, S.tolist()) for at, S in scaled_chunks(scaler, np.ones((3, 2)), 2)]
+    [(0, [[1.0, 10.0], [1.0, 10.0]]), (2, [[1.0, 10.0]])]
+    """
+    if scaler is not None and sparse.issparse(X):
+        X, scaler = scaler.transform(X), None
+    swept = scaler is not None and _is_swept(X)
+    buffer = np.empty((min(rows, X.shape[0]), X.shape[1]), X.dtype) if swept else None
+    for start in range(0, X.shape[0], rows):
+        at = slice(start, start + rows)
+        chunk = X[at]
+        if scaler is None:
+            yield at, chunk
+        elif buffer is None:
+            yield at, scaler.transform(chunk)
+        else:
+            S = buffer[: len(chunk)]
+            scaler.sweep(chunk, S)
+            yield at, S
+
+
+def _is_swept(X: Any) -> bool:
+    """Whether dense rows are many, and lie one after the other as compiled loops read them."""
+    return X.size > _MANY and X.flags.c_contiguous
+
+
+def _read_only(X: NDArray) -> NDArray:
+    view = X.view()
+    view.flags.writeable = False
+    return view
+
+
+def _column_moments(X: NDArray, share: NDArray) -> NDArray:
+    """Return largest absolute values of columns, and means and deviations in units of them."""
+    moments = np.empty((3, X.shape[1]))
+    # Some columns at a time: new memory for all of them would cost more than the arithmetic.
+    step = max(1, _FITTED // max(X.shape[0], 1))
+    for start in range(0, X.shape[1], step):
+        at = slice(start, start + step)
+        U = np.array(X[:, at], np.float64)
+        # Means of huge values could overflow as sums; scaled to their maximum they cannot.
+        top = np.maximum(U.max(axis=0), -U.min(axis=0))
+        top[top < _SMALLEST] = 1.0
+        U /= top
+        mean = share @ U
+        U -= mean
+        U *= U
+        moments[:, at] = top, mean, np.sqrt(share @ U)
+    return moments
 
 
 def _same(mean: float, scale: float, n_features: int) -> tuple[NDArray, NDArray]:
