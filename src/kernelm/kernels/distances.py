@@ -18,11 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from kernelm.kernels._blocks import blocks, dot, largest_entry, row_sq_norms, set_diagonal
+from kernelm.kernels._blocks import (
+    BLOCK_ENTRIES,
+    blocks,
+    dot,
+    largest_entry,
+    row_sq_norms,
+    set_diagonal,
+)
 
 # Largest rounding error of a squared distance, in squared scales, that a matrix product may make;
 # kernels that take the root of it magnify it near zero, where they would lose definiteness.
 MAX_NOISE, ROOT_NOISE = 1e-3, 1e-5
+PRODUCT_ROWS = 256  # BLAS packs Z anew for each product: of so many rows it costs little
+
+Finish = Callable[[NDArray, slice], None]  #: changes a block of distances in place
 
 
 def squared_distances(
@@ -48,21 +58,25 @@ def squared_distances(
     """
     other = X if Z is None else Z
     unit, noise = 1.0 / float(scale), ROOT_NOISE if snap else MAX_NOISE
-    with np.errstate(over="ignore", invalid="ignore"):
-        K = _product(X, other, unit, sign, noise)
-        if K is None:
-            K = _far(X, other, float(scale), sign)
-    clip = np.maximum if sign > 0 else np.minimum
-    zero = _rounding(X, other, unit, noise) if snap and K.size else 0.0
-    for rows in blocks(*K.shape):
-        block = K[rows]
-        clip(block, 0, out=block)
+    # Both bounds: NumPy has no SIMD loop of maxima with one number, and takes four times as long.
+    low, high = (0.0, np.inf) if sign > 0 else (-np.inf, 0.0)
+    zero = _rounding(X, other, unit, noise) if snap and X.shape[0] and other.shape[0] else 0.0
+
+    def finish(block: NDArray, rows: slice) -> None:
+        np.clip(block, low, high, out=block)
         if zero:
             block *= np.abs(block) > zero if sign < 0 else block > zero
         if Z is None:
             set_diagonal(block, rows, 0)
         if then is not None:
             then(block)
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = _product(X, other, unit, sign, noise, finish)
+    if K is None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            K = _far(X, other, float(scale), sign)
+        _in_blocks(K, finish)
     return K
 
 
@@ -122,48 +136,74 @@ def paired_distances(X: Any, Z: Any, scale: float = 1.0, metric: str = "euclidea
     return np.minimum(d, top).astype(X.dtype, copy=False)
 
 
-def _product(X: Any, Z: Any, unit: float, sign: int, noise: float) -> NDArray | None:
+def _product(
+    X: Any, Z: Any, unit: float, sign: int, noise: float, finish: Finish | None = None
+) -> NDArray | None:
     """Return the distances by a matrix product, or None if rounding would swamp them."""
-    return (_sparse if issparse(X) or issparse(Z) else _dense)(X, Z, unit, sign, noise)
+    form = _sparse if issparse(X) or issparse(Z) else _dense
+    return form(X, Z, unit, sign, noise, finish)
 
 
-def _dense(X: NDArray, Z: NDArray, unit: float, sign: int, noise: float) -> NDArray | None:
-    """Return the product of the folded rows."""
+def _dense(
+    X: NDArray, Z: NDArray, unit: float, sign: int, noise: float, finish: Finish | None
+) -> NDArray | None:
+    """Return the product of the folded rows, some of them at a time."""
     # Rows far from the origin would cancel: measure from the middle of Z instead.
     centre = Z.mean(axis=0, dtype=np.float64).astype(Z.dtype) if len(Z) else 0
-    A, a = _fold(X, centre, unit)
-    B, b = _fold(Z, centre, unit)
-    if _swamped(a, b, noise):
+    B = np.empty((Z.shape[0], Z.shape[1] + 2), Z.dtype)
+    b = _fold(Z, centre, unit, B)
+    if _swamped(b, noise):
         return None
-    A[:, -2], A[:, -1] = a, 1
     B[:, -2], B[:, -1] = sign, sign * b
     B[:, :-2] *= -2 * sign
-    return A @ B.T
+    K = np.empty((X.shape[0], Z.shape[0]), X.dtype)
+    step = max(PRODUCT_ROWS, BLOCK_ENTRIES // max(len(Z), 1))
+    A = np.empty((min(step, X.shape[0]), X.shape[1] + 2), X.dtype)
+    A[:, -1] = 1
+    for start in range(0, X.shape[0], step):
+        rows = slice(start, min(start + step, X.shape[0]))
+        part = A[: rows.stop - start]
+        part[:, -2] = a = _fold(X[rows], centre, unit, part)
+        if _swamped(a, noise):
+            return None
+        np.matmul(part, B.T, out=K[rows])
+        if finish is not None:
+            _in_blocks(K[rows], finish, start)
+    return K
 
 
-def _fold(X: NDArray, centre: Any, unit: float) -> tuple[NDArray, NDArray]:
-    """Return centred rows in units of the scale, with room for two columns, and their norms."""
-    A = np.empty((X.shape[0], X.shape[1] + 2), X.dtype)
+def _fold(X: NDArray, centre: Any, unit: float, A: NDArray) -> NDArray:
+    """Write centred rows in units of the scale, beside two columns more; return their norms."""
     norms = np.empty(X.shape[0], X.dtype)
     for rows in blocks(*X.shape):
         part = A[rows, :-2]
         np.subtract(X[rows], centre, out=part)
         part *= unit
         norms[rows] = row_sq_norms(part)
-    return A, norms
+    return norms
 
 
-def _sparse(X: Any, Z: Any, unit: float, sign: int, noise: float) -> NDArray | None:
+def _in_blocks(K: NDArray, finish: Finish, start: int = 0) -> None:
+    """Finish some rows of a matrix, of which the first has the given place."""
+    for rows in blocks(*K.shape):
+        finish(K[rows], slice(start + rows.start, start + rows.stop))
+
+
+def _sparse(
+    X: Any, Z: Any, unit: float, sign: int, noise: float, finish: Finish | None
+) -> NDArray | None:
     """Return ``sign * (x.x + z.z - 2 x.z)`` in units of the scale."""
     X, Z = unit * X, unit * Z
     a, b = row_sq_norms(X), row_sq_norms(Z)
-    if _swamped(a, b, noise):
+    if _swamped(a, noise) or _swamped(b, noise):
         return None
     K = dot(X, Z)
     K *= -2 * sign
     for rows in blocks(*K.shape):
         K[rows] += sign * a[rows, None]
         K[rows] += sign * b
+    if finish is not None:
+        _in_blocks(K, finish)
     return K
 
 
@@ -183,10 +223,9 @@ def _longest(X: Any, centre: Any) -> float:
     return float(reach @ reach)
 
 
-def _swamped(a: NDArray, b: NDArray, noise: float) -> bool:
+def _swamped(squares: NDArray, noise: float) -> bool:
     """Return whether rounding of squared lengths is visible at the scale of the kernel."""
-    longest = max(a.max(initial=0), b.max(initial=0))
-    return not longest * np.finfo(a.dtype).eps < noise
+    return not squares.max(initial=0) * np.finfo(squares.dtype).eps < noise
 
 
 def _far(X: Any, Z: Any, scale: float, sign: int) -> NDArray:
