@@ -82,6 +82,11 @@ class InputScaler:
         """Whether sparse rows become dense ones."""
         return bool(self.mean.any())
 
+    @property
+    def changes(self) -> bool:
+        """Whether any input comes out other than it went in."""
+        return self.root or self.fills or bool((self.scale != 1).any())
+
     def weighted(self, weights: NDArray) -> Self:
         """Return the scaler whose columns are multiplied by ``weights`` as well."""
         return type(self)(self.mean, self.scale * weights, self.root)

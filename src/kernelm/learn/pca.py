@@ -214,11 +214,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _from_landmarks(self, source: Source) -> _Components:
         """Return components from the mean and the covariance of Nyström features."""
         T = _whitening(self.kernel_.gram(self.landmarks_.astype(np.float64)), source.dtype)
+        whiten = T.astype(source.dtype)
 
         def work(rows: Rows) -> _Sums:
-            S = self.scaler_.transform(rows.X)
+            S = self._scaled(rows.X)
             # Whitened before they are summed: sums of raw columns lose all digits in float32.
-            Phi = self._columns(S) @ T.astype(S.dtype)
+            Phi = self._columns(S) @ whiten
             diag = self.kernel_.diag(S).sum(dtype=np.float64)
             return _Sums(Moments.of(Phi, np.empty((rows.n, 0), Phi.dtype)), float(diag))
 
@@ -241,9 +242,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         source = ArraySource(X)
 
         def score(rows: Rows) -> NDArray:
-            K = self._columns(self.scaler_.transform(rows.X))
-            return K @ self.coef_.astype(K.dtype) - self.offset_.astype(K.dtype)
+            scores = self._columns(self._scaled(rows.X)) @ coef
+            scores -= offset
+            return scores
 
+        coef, offset = (v.astype(source.dtype) for v in (self.coef_, self.offset_))
         rows = self._block_rows(source, self.coef_.shape[1])
         parts = list(stream(source, score, rows=rows, n_jobs=self.n_jobs))
         return np.concatenate(parts)
@@ -255,6 +258,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             setattr(self, name, getattr(self, name)[components])
         self.coef_ = np.ascontiguousarray(self.coef_[:, components])
         return self
+
+    def _scaled(self, X: Any) -> Any:
+        # Rows that are only read need no copy where nothing is scaled.
+        return self.scaler_.transform(X) if self.scaler_.changes else X
 
     def _columns(self, S: Any) -> NDArray:
         return self.kernel_.gram(S, self.landmarks_.astype(S.dtype, copy=False))
