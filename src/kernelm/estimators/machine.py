@@ -21,11 +21,13 @@ from kernelm.estimators.solution import Solution, Solver
 from kernelm.features import FeatureMap
 from kernelm.ridge import (
     Factor,
+    GivenRidge,
     Moments,
     Path,
     default_alphas,
     gcv_path,
     loo_residuals,
+    solve_given,
 )
 
 #: A larger layer must lower the criterion by this share to be preferred.
@@ -138,7 +140,7 @@ class Machine(Solver):
     # -- solving ------------------------------------------------------------------------
 
     @cached_property
-    def scored(self) -> dict[int, tuple[Factor, Path]]:
+    def scored(self) -> dict[int, tuple[Factor | GivenRidge, Path]]:
         """Factor and criterion of every alpha for each number of leading features."""
         return {k: self._score(k) for k in self.counts}
 
@@ -165,31 +167,49 @@ class Machine(Solver):
         factor, path = self.scored[best]
         phi = self._leading(best)
         if isinstance(self.alpha, str) and self.alpha == "loo":
+            assert isinstance(factor, Factor)
             path = self._loo_path(phi, factor, source, progress)
         solution = Solution.of(phi, factor, path, self.units_path)
         self.changed()
         self.solution = solution
         return solution
 
-    def _score(self, n_features: int) -> tuple[Factor, Path]:
-        factor = self._factor(n_features)
+    def _score(self, n_features: int) -> tuple[Factor | GivenRidge, Path]:
         if isinstance(self.alpha, str):
+            factor = self._factor(n_features)
             if self.alpha == "auto" and len(self.sample.priority):
                 return factor, self._loo_path(self._leading(n_features), factor)
             return factor, gcv_path(factor)
-        path = gcv_path(factor, np.asarray(self.alpha, np.float64))
-        return factor, path if len(path.alphas) > 1 else replace(path, criterion="given")
+        alphas = np.sort(np.ravel(np.asarray(self.alpha, np.float64)))
+        if len(alphas) > 1:
+            factor = self._factor(n_features)
+            return factor, gcv_path(factor, alphas)
+        given = self._given(n_features, float(alphas[0]))
+        return given, Path("given", alphas, given.gcv(alphas))
+
+    def _given(self, n_features: int, alpha: float) -> Factor | GivenRidge:
+        """Return what one alpha needs: no eigenvalues, if it is well above rounding."""
+        if self._are_few(n_features) or alpha == 0:
+            return self._factor(n_features)
+        return solve_given(alpha=alpha, **self._sums_of(n_features))
 
     def _factor(self, n_features: int) -> Factor:
-        if self.sums is None and self.sample.seen < n_features:
+        if self._are_few(n_features):
             Phi = self.phi.map(self.sample.X)[:, :n_features]
             Y, weights = self._encode(self.sample), self._weights(self.sample)
             return Factor.of_rows(Phi, Y, *weights, intercept=self.intercept)
-        m = self.moments
+        return Factor.of(**self._sums_of(n_features))
+
+    def _are_few(self, n_features: int) -> bool:
+        """Whether the rows themselves are the smaller state."""
+        return self.sums is None and self.sample.seen < n_features
+
+    def _sums_of(self, n_features: int) -> dict[str, Any]:
+        """Return the sums, the penalty and the intercept of the leading features."""
+        m, P = self.moments, self.phi.penalty
         m = m if n_features == m.n_features else m.leading(n_features)
-        P = self.phi.penalty
         P = None if P is None else P[:n_features, :n_features]
-        return Factor.of(m, penalty=P, intercept=self.intercept)
+        return {"m": m, "penalty": P, "intercept": self.intercept}
 
     def _leading(self, n_features: int) -> FeatureMap:
         is_all = n_features == self.phi.n_features_out
@@ -230,6 +250,8 @@ class Machine(Solver):
 
     def _sample_residuals(self) -> NDArray:
         solution, (_, unit) = self.solution, self._weights(self.sample)
-        assert isinstance(solution.factor, Factor)
+        factor = solution.factor
+        if not isinstance(factor, Factor):  # one alpha was given, and took no eigenvalues
+            factor = self._factor(solution.phi.n_features_out)
         Phi, Y = solution.phi.map(self.sample.X), self._encode(self.sample)
-        return loo_residuals(solution.factor, Phi, Y, np.array([solution.alpha]), unit)[0]
+        return loo_residuals(factor, Phi, Y, np.array([solution.alpha]), unit)[0]

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from kernelm import _checks
+
 _SMALLEST = 1e-300  # smaller inputs count as zero: the inverse of their scale would overflow
 _MANY = 2**20  # inputs of a block from which on compiled sweeps pay for their import
 _FITTED = 2**19  # inputs that are summed at a time: in double precision a cache still holds them
@@ -98,6 +100,8 @@ class InputScaler:
         X = _signed_root(X) if self.root else X
         # Arrays of one kind: each other kind would be compiled anew.
         mean, scale = (np.require(v, np.float64, ["C", "W"]) for v in (self.mean, self.scale))
+        for v in (mean, scale):  # compiled loops never look
+            _checks.known_columns(X.shape[1], len(v), "X")
         standardise(_read_only(X), mean, scale, S)
 
     def transform(self, X: Any) -> Any:

@@ -4,6 +4,7 @@ from kernelm.ridge.dual import DualFactor
 from kernelm.ridge.dual_cholesky import DualCholesky, dual_loo_error, observation_part
 from kernelm.ridge.factor import Factor, Weights
 from kernelm.ridge.falkon import CrossSums, FalkonResult, Preconditioner, falkon
+from kernelm.ridge.given import GivenRidge, solve_given
 from kernelm.ridge.lars import lars_order
 from kernelm.ridge.loo import loo_residuals
 from kernelm.ridge.moments import Moments, observations
@@ -20,6 +21,7 @@ __all__ = [
     "DualFactor",
     "Factor",
     "FalkonResult",
+    "GivenRidge",
     "Moments",
     "Path",
     "Preconditioner",
@@ -39,5 +41,6 @@ __all__ = [
     "observation_part",
     "observations",
     "shared_directions",
+    "solve_given",
     "walk",
 ]

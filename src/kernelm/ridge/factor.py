@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelm import _checks
+from kernelm.ridge.centred import CONSTANT, Centred, means
 from kernelm.ridge.moments import Moments, observations
 from kernelm.ridge.spectrum import EPS, eigh, inverse, noise_floor, resolve
 from kernelm.ridge.status import Status
 
 RESOLUTION = 1e-12
-_CONSTANT = 64  # rounding errors of a sum over one block, in units of its precision
 
 
 class Weights(NamedTuple):
@@ -74,30 +74,24 @@ class Factor:
         A penalty matrix P (symmetric, positive semidefinite) is whitened away: directions in
         which P vanishes to rounding are left out of the model.
         """
-        _checks.finite_sums(m.gram, m.cross, m.yy)
-        mean, y_mean = _means(m.phi, m.y, m.weight, intercept)
-        A = m.gram - m.weight * np.outer(mean, mean)
-        B = m.cross - m.weight * np.outer(mean, y_mean)
-        constant = _vanished(np.diagonal(A), m)
-        A[constant], A[:, constant], B[constant] = 0.0, 0.0, 0.0
-        shift = np.where(constant, 0.0, mean)
-        noise, whiten = 0.0, None
-        if penalty is not None:
-            whiten, magnified = _inverse_root(penalty)
-            noise = EPS * float(np.linalg.norm(A)) * magnified
-            A, B, shift = whiten.T @ A @ whiten, whiten.T @ B, shift @ whiten
-        values, V = eigh(A)
+        sums = Centred.of(m, intercept=intercept)
+        return cls.of_sums(sums if penalty is None else sums.whitened(penalty))
+
+    @classmethod
+    def of_sums(cls, sums: Centred) -> Self:
+        """Factor centred sums, whitened where there is a penalty."""
+        values, V = eigh(sums.A)
         return cls(
             values=values,
-            vectors=V if whiten is None else whiten @ V,
-            target=V.T @ B,
-            mean=mean,
-            y_mean=y_mean,
-            yy=np.maximum(m.yy - m.weight * y_mean**2, 0.0),
-            n=m.rows,
-            weight=m.weight if intercept else np.inf,
-            floor=max(noise_floor(values, m.precision, m.weight * float(shift @ shift)), noise),
-            resolution=max(RESOLUTION, m.precision),
+            vectors=V if sums.basis is None else sums.basis @ V,
+            target=V.T @ sums.B,
+            mean=sums.mean,
+            y_mean=sums.y_mean,
+            yy=sums.yy,
+            n=sums.n,
+            weight=sums.weight,
+            floor=max(noise_floor(values, sums.precision, sums.taken_off), sums.noise),
+            resolution=max(RESOLUTION, sums.precision),
         )
 
     @classmethod
@@ -113,9 +107,9 @@ class Factor:
         """Factor few rows with many features: the same object from the smaller N×N side."""
         w = np.ones(len(Phi)) if weight is None else np.asarray(weight, np.float64)
         Phi, Y = np.asarray(Phi, np.float64), np.asarray(Y, np.float64)
-        mean, y_mean = _means(w @ Phi, w @ Y, w.sum(), intercept)
+        mean, y_mean = means(w @ Phi, w @ Y, w.sum(), intercept)
         F = Phi - mean
-        F[:, np.abs(F).max(axis=0, initial=0.0) <= _CONSTANT * EPS * np.abs(mean)] = 0.0
+        F[:, np.abs(F).max(axis=0, initial=0.0) <= CONSTANT * EPS * np.abs(mean)] = 0.0
         root = np.sqrt(w)[:, None]
         F, G = root * F, root * (Y - y_mean)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -180,34 +174,12 @@ class Factor:
         return float(np.isfinite(self.weight))
 
     def _gcv(self, alpha: float) -> float:
-        left = self.n - self.df(alpha)
-        # A fit that uses up every observation says nothing about new rows.
-        if left <= 1e-6 * self.n:
-            return np.inf
-        return float(self.n * self.rss(alpha).sum() / left**2)
+        return gcv_score(self.n, self.df(alpha), self.rss(alpha))
 
 
-def _means(phi: NDArray, y: NDArray, weight: float, intercept: bool) -> tuple[NDArray, NDArray]:
-    if not intercept:
-        return np.zeros_like(phi, dtype=np.float64), np.zeros_like(y, dtype=np.float64)
-    return phi / weight, y / weight
-
-
-def _vanished(variance: NDArray, m: Moments) -> NDArray:
-    """Return which features centring has cancelled: they are constant, what is left is noise."""
-    # A product adds up in blocks, but the blocks of a long pass come one after the other.
-    rounding = max(_CONSTANT * m.precision, min(m.rows, 4096) * EPS)
-    return variance <= rounding * np.diagonal(m.gram)
-
-
-def _inverse_root(P: NDArray) -> tuple[NDArray, float]:
-    """Return a whitening of the penalty, and how much it magnifies rounding in the Gram.
-
-    The Gram matrix holds squares of what P holds: directions in which P is below the square
-    root of the rounding error of its largest are noise there, and are left out.
-    """
-    values, U = eigh(np.asarray(P, np.float64))
-    kept = values > 8 * np.sqrt(EPS) * values[-1]
-    if not kept.any():
-        return U[:, kept], 0.0
-    return U[:, kept] / np.sqrt(values[kept]), 1.0 / float(values[kept][0])
+def gcv_score(n: float, df: float, rss: NDArray) -> float:
+    """Return N·RSS/(N − df)², summed over outputs."""
+    # A fit that uses up every observation says nothing about new rows.
+    if n - df <= 1e-6 * n:
+        return np.inf
+    return float(n * rss.sum() / (n - df) ** 2)
