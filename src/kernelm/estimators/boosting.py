@@ -145,7 +145,7 @@ class Boosting(Coded):
         self._sample_rows = self.layers.scaler.transform(self.sample.X)
         return rest
 
-    def _prepare(self) -> None:
+    def _prepare(self, n_steps: int) -> None:
         """Decide what is kept between steps: features of all rows, and scaled rows."""
         n, itemsize = len(self._residuals), self.source.dtype.itemsize
         J, jobs = self.layers.n_units, effective_jobs(self.n_jobs)
@@ -155,12 +155,12 @@ class Boosting(Coded):
         self._features = np.empty((n, J), self.source.dtype) if size <= left else None
         self._kept = False
         left -= size if self._features is not None else left / 2
-        self._scaled = self.layers.scaled(self.source, left)
+        self._scaled = self.layers.scaled(self.source, left, n_steps)
 
     def extend(self, n_steps: int, progress: Progress | None = None) -> None:
         """Make steps until there are ``n_steps``; an interrupt leaves those that are complete."""
         self.status = Status.OK if self.status is Status.INTERRUPTED else self.status
-        self._prepare()
+        self._prepare(n_steps - len(self.weights))
         try:
             self._extend(n_steps, progress)
         except KeyboardInterrupt:

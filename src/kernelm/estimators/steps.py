@@ -25,6 +25,7 @@ from kernelm.tasks import HeldOut
 from kernelm.units import activate, draw
 
 _CACHE_BYTES = 2**20  # half of a common L2 cache
+_MANY_STEPS = 8  # from which on scaled rows are worth the memory: new memory costs several sweeps
 
 
 class Layer(NamedTuple):
@@ -96,17 +97,20 @@ class Layers:
             self._drawn[key] = W, b
         return Layer(W, b, self.activation, None if scaled else self.scaler)
 
-    def scaled(self, source: Source, budget: float) -> Source | None:
-        """Return the rows of arrays scaled once for all steps, if they fit the budget."""
-        if not isinstance(source, ArraySource):
+    def scaled(self, source: Source, budget: float, n_steps: int) -> Source | None:
+        """Return rows that are scaled once for all steps, if they fit the budget and it pays."""
+        if not self.scaler.changes:
+            return source
+        few = n_steps < _MANY_STEPS and isinstance(self.scaler, InputScaler)
+        if few or not isinstance(source, ArraySource):
             return None
         size = source.n_rows * source.n_features * source.dtype.itemsize
         if sparse.issparse(source.X) and not self.scaler.fills:
             size = 2 * source.X.nnz * source.dtype.itemsize
         if size > budget:
             return None
-        S = self.scaler.transform(source.take(np.arange(source.n_rows)).X)
-        return ArraySource(S, source.y, source.weight)
+        (read,) = source.blocks(max(source.n_rows, 1))
+        return ArraySource(self.scaler.transform(read().X), source.y, source.weight)
 
     def _draw(self, step: int, dtype: Any) -> tuple[NDArray, NDArray]:
         seed = np.random.SeedSequence([self.seed, step]).generate_state(1, np.uint64)
@@ -150,7 +154,7 @@ class BoostedModel:
         """Yield the same array after each step; steps are the outer loop: one layer at a time."""
         source: Source = ArraySource(X)
         scores = np.tile(self.intercept.astype(source.dtype), (X.shape[0], 1))
-        ready = self.layers.scaled(source, working_bytes() / 4)
+        ready = self.layers.scaled(source, working_bytes() / 4, len(self.weights))
         source = ready or source
         n_units, itemsize = self.layers.n_units, source.dtype.itemsize
         rows = block_rows(itemsize * (n_units + len(self.intercept)), X.shape[0], self.n_jobs)

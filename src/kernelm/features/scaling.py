@@ -143,6 +143,7 @@ class RowNormalizer:
     """
 
     fills = True  #: sparse rows become dense ones
+    changes = True  #: rows come out other than they went in
 
     def transform(self, X: Any) -> NDArray:
         """Return normalised rows in the dtype of X."""
