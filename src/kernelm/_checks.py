@@ -80,6 +80,15 @@ def finite_sums(*sums: np.ndarray) -> None:
         )
 
 
+def same_alpha(asked: float, solved: float) -> None:
+    """Raise if a machine that was solved for one alpha is asked about another."""
+    if asked != solved:
+        raise ValueError(
+            f"alpha was given as {solved:g}, and the sums were solved for it alone, but "
+            f"{asked:g} is asked for; give all alphas that shall be compared, or use Factor.of"
+        )
+
+
 # --- kernels -------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from kernelm.estimators import exact, kernel_machine
 from kernelm.estimators.iterative import IterativeMachine
 from kernelm.estimators.large import LargeMachine
 from kernelm.kernels import ArcCosine, Gaussian, Laplacian, Linear
-from kernelm.ridge import DualCholesky
+from kernelm.ridge import DualCholesky, Factor
 from problems import as_csr, classification, regression
 
 
@@ -120,8 +120,9 @@ def test_probed_hat_values_are_those_of_the_sums(many_rows):
     machine = passes.machine_
     direct = KernelELMClassifier(Laplacian("median"), solver="direct", **options).fit(X, y)
     Phi = machine.phi.map(machine.sample.X)
-    solution = direct.machine_.solution
-    h = solution.factor.leverage(solution.phi.map(machine.sample.X), 1.0)
+    sums = direct.machine_
+    factor = Factor.of(sums.moments, penalty=sums.phi.penalty)
+    h = factor.leverage(sums.phi.map(machine.sample.X), 1.0)
     assert Phi.shape == (500, 100)
     assert_allclose(machine.hats[:128], h[:128], rtol=0.02, atol=2e-3)
     # The others are guessed from these: right in the mean, and in their order.

@@ -42,6 +42,13 @@ def test_close_to_rounding_eigenvalues_decide(dtype):
     assert solve_given(m, floor / 2).resolve(floor / 2) == (floor, Status.FLOORED)
 
 
+def test_another_alpha_is_refused():
+    given = solve_given(Moments.of(PHI.copy(), Y), 1.0)
+    for ask in (given.resolve, given.coef, given.df, lambda a: given.gcv(np.array([a]))):
+        with pytest.raises(ValueError, match="solved for it alone"):
+            ask(2.0)
+
+
 def test_constant_features_have_no_signal():
     given = solve_given(Moments.of(np.ones((20, 3)), Y[:20]), 1.0)
     assert given.resolve(1.0)[1] is Status.NO_SIGNAL

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import get_lapack_funcs
 
+from kernelm import _checks
 from kernelm.ridge.centred import NEGLIGIBLE, Centred
 from kernelm.ridge.factor import RESOLUTION, Factor, Weights, gcv_score
 from kernelm.ridge.moments import Moments
@@ -39,18 +40,22 @@ class GivenRidge:
 
     def resolve(self, alpha: float) -> tuple[float, Status]:
         """Return alpha as it is."""
-        return alpha, Status.OK
+        _checks.same_alpha(alpha, self.alpha)
+        return self.alpha, Status.OK
 
     def coef(self, alpha: float) -> Weights:
         """Return weights and intercept."""
+        _checks.same_alpha(alpha, self.alpha)
         return self.weights
 
     def df(self, alpha: float) -> float:
         """Return the effective degrees of freedom, the trace of the hat matrix."""
+        _checks.same_alpha(alpha, self.alpha)
         return self.degrees
 
     def gcv(self, alphas: NDArray) -> NDArray:
         """Return the generalised cross-validation of the one alpha."""
+        _checks.same_alpha(float(np.squeeze(alphas)), self.alpha)
         return np.array([self.score])
 
 
