@@ -66,8 +66,10 @@ class KernelChooser(MomentEstimator, ABC):
         else:
             self.scaler_ = scalers[0]
             kernel = NAMED[self.kernel] if isinstance(self.kernel, str) else self.kernel
-            S = self.scaler_.transform(sample.X)
-            self.kernel_ = kernel.resolve(S, sample.weight, self.seed_)
+            if not kernel.is_resolved:
+                S = self.scaler_.transform(sample.X)
+                kernel = kernel.resolve(S, sample.weight, self.seed_)
+            self.kernel_ = kernel
 
     def _sharpen(self, survey: Survey) -> None:
         """Weigh inputs by the slopes of a small machine, again while it suits other rows better."""
