@@ -192,3 +192,11 @@ def test_many_columns_are_frozen_as_each_alone():
         alone = InputScaler.fit(rows[:, [j]], weight, unit_length=False)
         assert_allclose(together.mean[j], alone.mean[0], rtol=1e-12, atol=1e-15)
         assert_allclose(together.scale[j], alone.scale[0], rtol=1e-12)
+
+
+def test_compiled_sweeps_refuse_rows_of_another_width():
+    """Compiled loops do not look: without a check they would read what is not theirs."""
+    rows = np.ones((3000, 400))
+    for scaler in (InputScaler.identity(399), InputScaler(np.zeros(400), np.ones(401))):
+        with pytest.raises(ValueError, match="400 features"):
+            scaler.transform(rows)
