@@ -151,7 +151,7 @@ def test_the_order_of_the_rows_does_not_matter():
     assert_allclose(a.predict_proba(X), b.predict_proba(X), atol=1e-6)
 
 
-@pytest.mark.parametrize("alpha", ["gcv", "loo", 0.5])
+@pytest.mark.parametrize("alpha", ["auto", "gcv", "loo", 0.5])
 def test_whole_weights_are_repeated_rows(alpha):
     X, y = regression(n=150)
     w = np.random.default_rng(2).integers(0, 4, 150)

@@ -179,7 +179,7 @@ def test_extreme_targets_are_finite():
         assert model.score(X, factor * Y) > 0.8
 
 
-@pytest.mark.parametrize("alpha", ["gcv", "loo", 0, 1e-300, 1e300])
+@pytest.mark.parametrize("alpha", ["auto", "gcv", "loo", 0, 1e-300, 1e300])
 @pytest.mark.parametrize("n_hidden", [10, 400, "auto"])
 def test_duplicates_constants_and_few_rows_are_finite(alpha, n_hidden):
     rows = np.column_stack([np.repeat(X[:30], 4, axis=0), np.ones(120), np.zeros(120)])

@@ -303,7 +303,7 @@ def test_the_order_of_the_rows_does_not_matter(form, kernel):
 
 
 @pytest.mark.parametrize("form", ["exact", "nystrom", "landmarks"])
-@pytest.mark.parametrize("alpha", ["gcv", "loo", 0.5])
+@pytest.mark.parametrize("alpha", ["auto", "gcv", "loo", 0.5])
 def test_whole_weights_are_repeated_rows(form, alpha):
     X, y = regression(n=120)
     w = np.random.default_rng(2).integers(0, 4, 120)
@@ -648,7 +648,7 @@ def test_rows_that_are_all_alike_predict_the_mean(form, alpha, dtype):
         ({"landmarks": 7}, "landmarks must be"),
         ({"landmarks": None}, "landmarks must be"),
         ({"alpha": -1}, "alpha must be"),
-        ({"alpha": "cv"}, "alpha must be one of 'gcv', 'loo'"),
+        ({"alpha": "cv"}, "alpha must be one of 'auto', 'gcv', 'loo'"),
         ({"n_jobs": 0}, "n_jobs"),
     ],
 )

@@ -48,6 +48,14 @@ def test_the_error_of_an_alpha_is_that_of_the_path(weighted):
     assert_allclose(errors, path.scores, rtol=1e-7)
 
 
+@pytest.mark.parametrize("alpha", [1e-6, 1e-9, 1e-12])
+def test_tiny_ridges_are_not_flattered(alpha):
+    # So smooth a kernel interpolates, and noise is not to be predicted.
+    X, Y, _ = problem()
+    Y = Y + np.random.default_rng(1).normal(size=Y.shape)
+    assert dual_loo_error(Gaussian(scale=8.0).gram(X), Y, alpha) > Y.var(axis=0).sum() / 2
+
+
 def test_one_of_several_equal_rows_is_left_out():
     X, Y, _ = problem()
     w = np.tile([1.0, 2.0, 3.0], 20)

@@ -71,12 +71,15 @@ class DualCholesky:
         total = Q1.sum() if intercept else np.inf
         b = QY.sum(axis=0) / total
         a = QY - np.outer(Q1, b)
-        diagonal = _inverse_diagonal(S) - Q1**2 / total
+        whole = _inverse_diagonal(S)
+        # Residuals and what hat values leave of them vanish together with alpha; their ratio does
+        # not, so neither may be cut off before the other.
+        diagonal = np.maximum(whole - Q1**2 / total, np.finfo(np.float64).eps * whole)
         used = (ridge + extra)[:, None]
         coef, residuals = (np.zeros((N, Y.shape[1])) for _ in range(2))
         rest = np.ones(N)
         coef[counts], residuals[counts] = a, used * a
-        rest[counts] = np.clip(used[:, 0] * diagonal, 1e-9, 1.0)
+        rest[counts] = np.minimum(used[:, 0] * diagonal, 1.0)
         status = Status.OK if extra <= 0 else Status.FLOORED
         return cls(float(alpha + extra), Weights(coef, b), residuals, rest, status)
 
