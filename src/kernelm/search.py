@@ -1,8 +1,8 @@
 """Which kernel? Ranking kernels by closed-form leave-one-out on a sample of rows.
 
 Every candidate costs one Gram matrix and one factorisation, for all alphas and without folds; in
-the default search, which ranks many candidates on growing samples, a Cholesky factor for each of
-the few alphas that a walk downhill looks at.
+the later rounds of the default search, which have more rows and know about which alpha, a Cholesky
+factor for each of a few of them.
 Deep kernels that begin with the same layers share them: a list of layers costs one layer more
 than the list without its last entry.
 """
@@ -50,8 +50,6 @@ DEFAULT_CANDIDATES: tuple[Kernel, ...] = (
 
 #: Shares of the largest eigenvalue that are tried as alpha.
 ALPHA_SHARES = np.logspace(-9, 0, 19)
-#: Share of the mean of the diagonal at which a walk along alphas begins, if nothing is known.
-FIRST_SHARE = 0.1
 
 
 class Round(NamedTuple):
@@ -141,8 +139,8 @@ def rank_kernels(
 ) -> KernelPath:
     """Rank kernels on rows X with target columns Y; all rows are used.
 
-    Every kernel is judged with the best of all alphas; where ``starts`` are given, by a walk that
-    begins there (a kernel without one: in the middle) and is several times as fast.
+    Every kernel is judged with the best of all alphas; where ``starts`` are given, with the best
+    near its start, which is faster.
     """
     _checks.some_candidates(candidates)
     # Few rows, so double precision costs little; in single, equals would differ by rounding.
@@ -159,9 +157,8 @@ def rank_kernels(
             dual = DualFactor.of(K, Y, weight, intercept=intercept)
             path = dual.loo_path(dual.values[-1] * ALPHA_SHARES, unit)
         else:
-            middle = FIRST_SHARE * float(np.mean(np.diagonal(K))) or 1.0
             error = partial(dual_loo_error, K, Y, weight=weight, unit=unit, intercept=intercept)
-            path = walk(error, starts.get(kernel, middle), closely=True)
+            path = walk(error, starts[kernel], closely=True)
         return index, Trial(kernel, resolved[index], path.best, path.score, path, len(K))
 
     # Factorisations of this size gain little from threads of BLAS: one core for each.
@@ -212,16 +209,12 @@ def best_metric(
         The chosen scaling, and all kernels for it, those of the final first.
     """
 
-    def rank(
-        rows: Sample, scaler: InputScaler, starts: Mapping[Kernel, float | None]
-    ) -> KernelPath:
-        S, known = scaler.transform(rows.X), {k: a for k, a in starts.items() if a is not None}
-        kernels = list(starts)
-        return rank_kernels(S, Y(rows), kernels, weight=rows.weight, starts=known, **options)
+    def rank(rows: Sample, scaler: InputScaler, kernels: Any, starts: Any = None) -> KernelPath:
+        S = scaler.transform(rows.X)
+        return rank_kernels(S, Y(rows), kernels, weight=rows.weight, starts=starts, **options)
 
     few = sample.head(ROUNDS[0].rows)
-    anywhere = dict.fromkeys(candidates)
-    still = {k: rank(few, scaler, anywhere) for k, scaler in enumerate(scalers)}
+    still = {k: rank(few, scaler, candidates) for k, scaler in enumerate(scalers)}
     out: dict[int, list[Trial]] = {k: [] for k in still}
     for rows, most in ROUNDS[1:]:
         if len(few.priority) == len(sample.priority):
@@ -232,7 +225,7 @@ def best_metric(
             passed = {trial.kernel: trial.alpha for trial in path if trial.score <= bar}
             out[k] = [*(trial for trial in path if trial.score > bar), *out[k]]
             if passed:
-                still[k] = rank(few, scalers[k], passed)
+                still[k] = rank(few, scalers[k], list(passed), passed)
             else:
                 del still[k]
     k = min(still, key=lambda k: still[k][0].score)

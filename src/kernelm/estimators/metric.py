@@ -87,9 +87,12 @@ class KernelChooser(MomentEstimator, ABC):
             options = self._search_options() | {"weight": judge.weight, "starts": starts}
             return rank_kernels(S, Y, [best.kernel], **options)[0]
 
-        least = judged(plain).score
+        trial = judged(plain)
+        least = trial.score
         for _ in range(MOST_SHARPENINGS):
-            slopes = mean_squared_slopes(self._exact_machine(survey, learn)) * weights**2
+            machine = self._machine_of(survey, learn)
+            machine.solve_for(trial.alpha)
+            slopes = mean_squared_slopes(machine) * weights**2
             if not slopes.any():
                 break
             sharper = metric_weights(slopes)
@@ -126,9 +129,14 @@ class KernelChooser(MomentEstimator, ABC):
         return slopes * self.feature_weights_**2
 
     def _exact_machine(self, survey: Survey, sample: Sample) -> ExactMachine:
-        """Return a machine with a weight on every row of a sample."""
+        """Return a machine with a weight on every row of a sample, solved."""
+        machine = self._machine_of(survey, sample)
+        machine.solve()
+        return machine
+
+    def _machine_of(self, survey: Survey, sample: Sample) -> ExactMachine:
         Z = self.scaler_.transform(sample.X)
-        machine = ExactMachine(
+        return ExactMachine(
             KernelColumns(self.kernel_, self.scaler_, Z, in_kernel_norm=True),
             survey.coding,
             sample,
@@ -137,8 +145,6 @@ class KernelChooser(MomentEstimator, ABC):
             survey.class_weight,
             self.n_jobs,
         )
-        machine.solve()
-        return machine
 
 
 def _targets(coding: Targets, sample: Sample) -> NDArray:

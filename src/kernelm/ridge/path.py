@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kernelm.ridge.status import Status
 
 _MOST_STEPS = 8
-_NEAR = 0.1  # decades within which an alpha is as good as tried
+_DECADE, _HALF_DECADE = 10.0, 10**0.5
 _FLAT = 0.02  # a decade that changes the error less says that no other alpha is much better
 
 #: Scores this close (relative) are equal: no data set tells them apart, and a larger alpha is
@@ -74,8 +74,8 @@ class Path:
 def walk(error: Callable[[float], float], start: float, *, closely: bool = False) -> Path:
     """Try alphas in decades, downhill in a leave-one-out error that is expensive.
 
-    A valley that is flat is low enough; ``closely`` goes on until there is a slope on both sides,
-    and then tries the lowest point of a parabola through the three lowest decades.
+    A valley that is flat is low enough; ``closely`` goes by half decades until there is a slope on
+    both sides, which suits a start that is a good guess.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def walk(error: Callable[[float], float], start: float, *, closely: bool = False
     ([0.001, 0.01, 0.1, 1.0], 0.01)
     """
     tried = {start: error(start)}
-    flat = 0.0 if closely else _FLAT
+    step, flat = (_HALF_DECADE, 0.0) if closely else (_DECADE, _FLAT)
 
     def descend(factor: float) -> bool:
         """Go on while it pays; return whether the other side need not be tried."""
@@ -98,26 +98,7 @@ def walk(error: Callable[[float], float], start: float, *, closely: bool = False
             here = there
         return True
 
-    if not descend(0.1):  # more rows or landmarks want less ridge, as a rule
-        descend(10.0)
-    bottom = _vertex(tried) if closely else None
-    if bottom is not None:
-        tried[bottom] = error(bottom)
+    if not descend(1 / step):  # more rows or landmarks want less ridge, as a rule
+        descend(step)
     alphas = np.sort(list(tried))
     return Path("loo", alphas, np.array([tried[a] for a in alphas]), walked=True)
-
-
-def _vertex(tried: dict[float, float]) -> float | None:
-    """Return where a parabola through the lowest decade and its neighbours is lowest.
-
-    None where that is as good as the decade itself, or one of the neighbours is missing.
-    """
-    alphas = np.sort(list(tried))
-    errors = np.array([tried[a] for a in alphas])
-    k = int(np.argmin(errors))
-    if not 0 < k < len(alphas) - 1:
-        return None
-    below, here, above = errors[k - 1 : k + 2]
-    bend = below - 2 * here + above
-    offset = float(np.clip(0.5 * (below - above) / bend, -0.5, 0.5)) if bend > 0 else 0.0
-    return float(alphas[k] * 10**offset) if abs(offset) >= _NEAR else None
