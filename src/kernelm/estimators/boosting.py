@@ -49,6 +49,7 @@ from kernelm.ridge.moments import gram
 from kernelm.ridge.triangles import cholesky, solve_upper
 from kernelm.tasks import Coded, HeldOut
 
+KEPT = 2  # times the working memory: features and scaled rows that are kept between steps
 LEFT_OUT_ROWS = 1024  # rows whose approximate left-out scores calibrate
 _PROBES, _FEWEST, _MOST = 16_384, 4, 64  # probes × rows; one 64-bit hash a row holds 64 signs
 _BETTER = 1e-4  # share by which the criterion must fall to count as an improvement
@@ -149,7 +150,7 @@ class Boosting(Coded):
         """Decide what is kept between steps: features of all rows, and scaled rows."""
         n, itemsize = len(self._residuals), self.source.dtype.itemsize
         J, jobs = self.layers.n_units, effective_jobs(self.n_jobs)
-        left = working_bytes() - (jobs + 1) * 16 * J * J
+        left = KEPT * working_bytes() - (jobs + 1) * 16 * J * J
         size = n * J * itemsize
         # Features that are kept save a product a step: the next pass still has them.
         self._features = np.empty((n, J), self.source.dtype) if size <= left else None
