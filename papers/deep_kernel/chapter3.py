@@ -85,7 +85,7 @@ def _choice(row: str, machine: str, mode: Mode) -> Ranking:
 
 @lru_cache(maxsize=1)
 def _deep_choice(row: str, mode: Mode) -> Ranking:
-    return rank(_thinned(row, mode), deep(SCALERS, normalize=True), _PLANS[mode].effort)
+    return rank(_thinned(row, mode), deep(SCALERS, normalize=[True]), _PLANS[mode].effort)
 
 
 def _cost(machine: str, candidate: Candidate, rows: Split, plan: _Plan) -> float | None:

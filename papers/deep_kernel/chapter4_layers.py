@@ -22,7 +22,7 @@ from kernelm import CoreVectorClassifier, KernelPCA, MultipleKernelLearner, sele
 from kernelm.kernels import ArcCosine, Gaussian, Kernel
 from kernelm.learn.layer import learn_layer
 from kernelm.search import Trial
-from papers.deep_kernel.lists import LISTS
+from papers.deep_kernel.lists import LISTS, words
 from papers.deep_kernel.sets import Split
 
 LAYERS, KEEP = 3, 0.05
@@ -36,7 +36,7 @@ SEED = 0
 class Effort:
     """How much work a table may be."""
 
-    n_splits: int = 5  #: where the split is random
+    splits: tuple[int, int] = (5, 3)  #: random ones, up to 1,000 and up to 5,000 training rows
     rows: int | None = None  #: for training at most
     test_rows: int | None = None
     list_rows: int = 500  #: on which all lists are ranked
@@ -45,6 +45,11 @@ class Effort:
     n_landmarks: int = 1024
     judged_rows: int = 2000  #: training rows on which scalings and depths are compared
     n_folds: int = FOLDS  #: of three that are looked at
+
+    def n_splits(self, n_rows: int) -> int:
+        """Return the number of random splits of a set with so many training rows."""
+        few, some = self.splits
+        return few if n_rows <= 1000 else some if n_rows <= 5000 else 1
 
 
 class Report(NamedTuple):
@@ -94,17 +99,6 @@ def ranked_lists(X: NDArray, y: NDArray, *, normalize: bool, effort: Effort) -> 
             break
         lists = [trial.kernel for trial in ranked[: effort.finalists]]
     return list(ranked)
-
-
-def words(kernel: ArcCosine) -> str:
-    """Return a list as people read it.
-
-    Examples
-    --------
-    >>> words(ArcCosine([0, 1], normalize=True)), words(ArcCosine([0, 1]))
-    ('[0, 1]', '[0, 1] as it is')
-    """
-    return f"{list(kernel.degrees)}{'' if kernel.normalize else ' as it is'}"
 
 
 def compared(

@@ -115,7 +115,7 @@ def printed_is_new_rows(results: Results) -> tuple[str, str]:
     mean = float(np.mean(list(gaps.values())))
     worst = dict(sorted(gaps.items(), key=lambda item: -item[1])[:4])
     text = (
-        f"With the same fits, the best of 192 scalings and lists on test rows is {mean:.2f} points "
+        f"With the same fits, the best of 384 scalings and lists on test rows is {mean:.2f} points "
         f"above the choice on training rows, on average over {len(best)} sets (most: "
         f"{_signed(worst)}). Above {RANKED:,} training rows the pick is made with "
         f"fewer of them, which may miss the best. The printed numbers are {over:.2f} points "

@@ -31,8 +31,7 @@ class Candidate(NamedTuple):
     kernel: Kernel
 
     def __str__(self) -> str:
-        degrees = getattr(self.kernel, "degrees", None)
-        return f"{self.scaler} {repr(self.kernel) if degrees is None else list(degrees)}"
+        return f"{self.scaler} {words(self.kernel)}"
 
 
 class Rated(NamedTuple):
@@ -67,9 +66,22 @@ class Ranking:
         return self.order[0]
 
 
-def deep(scalers: Sequence[str], *, normalize: bool) -> list[Candidate]:
-    """Return every scaling with every list."""
-    kernels = [ArcCosine(degrees, normalize=normalize) for degrees in LISTS]
+def words(kernel: Kernel) -> str:
+    """Return a list as people read it, of unit length unless it says otherwise.
+
+    Examples
+    --------
+    >>> words(ArcCosine([0, 1], normalize=True)), words(ArcCosine([0, 1]))
+    ('[0, 1]', '[0, 1] as it is')
+    """
+    if not isinstance(kernel, ArcCosine):
+        return repr(kernel)
+    return f"{list(kernel.degrees)}{'' if kernel.normalize else ' as it is'}"
+
+
+def deep(scalers: Sequence[str], *, normalize: Sequence[bool]) -> list[Candidate]:
+    """Return every scaling with every list, of unit length or as it is."""
+    kernels = [ArcCosine(degrees, normalize=n) for n in normalize for degrees in LISTS]
     return [Candidate(scaler, kernel) for scaler in scalers for kernel in kernels]
 
 
