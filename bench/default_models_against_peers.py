@@ -6,7 +6,7 @@ A machine that takes longer than ``--limit`` seconds, or fails, ranks last on th
 are in two halves: defaults of this library were settled on the first, and the second confirms.
 
     KERNELM_DATA=... python bench/default_models_against_peers.py [--sets letter] [--machines ELM]
-        [--rows 10000] [--limit 60] [--seeds 2] [--json FILE]
+        [--rows 10000] [--limit 60] [--seeds 2] [--quick] [--json FILE]
 """
 
 import itertools
@@ -101,7 +101,10 @@ def main():
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="2,000 rows, 20 s, one seed")
     args = parser.parse_args()
+    if args.quick:
+        args.rows, args.limit, args.seeds = 2000, 20, 1
     print_header()
     file = Path(args.json) if args.json else None
     known = json.loads(file.read_text())["results"] if file and file.is_file() else []

@@ -30,7 +30,8 @@ from pathlib import Path
 from claims import RESULTS, ROOT, Kept, is_newer, scripts
 from page import write_page
 
-PACKAGES = ["kernelm", "numpy", "scipy", "scikit-learn", "numba", "lightgbm"]
+PACKAGES = ["kernelm", "numpy", "scipy", "scikit-learn", "numba", "lightgbm", "xgboost", "hpelm"]
+PACKAGES += ["xrfm", "scikit-learn-intelex", "thundersvm-cpu"]
 ENDED_WELL = ("done", "claim not met")
 BUSY = 0.5  # load average from which on other work is likely to show in the times
 
