@@ -48,7 +48,7 @@ def run(row: str, machine: str, mode: Mode) -> Result:
     split = binary_split(row, plan.test_rows)
     # The scaling and the list of all sizes come from rows that all sizes have.
     first = split.head(COST_ROWS)
-    candidate = rank(first, deep(("standard",), normalize=True), plan.effort).best
+    candidate = rank(first, deep(("standard",), normalize=[True]), plan.effort).best
     make = _maker(machine, candidate.kernel)
     scaled = first.scaled(candidate.scaler)
     C = machines.best_cost(make, scaled.X, scaled.y, COST_ROWS) if machine == "DSVM" else 0.0
