@@ -18,6 +18,7 @@ from kernelm.tasks import Coded
 #: Rows on which scores in both precisions are compared, and the gap (root mean square, in units
 #: of the coded targets) from which on single-precision rows are scored in double.
 STEADY_ROWS, UNSTEADY = 512, 1e-3
+CACHED_BYTES = 2**22  # of features: so many are read again before others take their place
 
 
 class Solvable(Protocol):
@@ -66,7 +67,10 @@ class Solution:
         if key not in self._casts:
             self._casts[key] = Weights(*(w.astype(dtype) for w in self.weights))
         W, b = self._casts[key]
-        scores = self.phi.map(X) @ W
+        # Features that are still in the cache when they are multiplied.
+        step = max(256, CACHED_BYTES // (self.phi.n_features_out * dtype.itemsize))
+        parts = [self.phi.map(X[at : at + step]) @ W for at in range(0, max(X.shape[0], 1), step)]
+        scores = parts[0] if len(parts) == 1 else np.concatenate(parts)
         scores += b
         return scores
 
