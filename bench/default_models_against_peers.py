@@ -3,7 +3,8 @@
 Claim: printed, not assumed. Sets without an official split, and all of fewer than 3,000 rows, are
 split 80/20 by several seeds; training rows beyond ``--rows`` are left out, for every machine alike.
 A machine that takes longer than ``--limit`` seconds, or fails, ranks last on that set. The sets
-are in two halves: defaults of this library were settled on the first, and the second confirms.
+are in two halves, so that defaults can be settled on the first and confirmed on the second; those
+of this library have been settled with some sets of both in view.
 
     KERNELM_DATA=... python bench/default_models_against_peers.py [--sets letter] [--machines ELM]
         [--rows 10000] [--limit 60] [--seeds 2] [--quick] [--json FILE]
