@@ -109,7 +109,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Paper:
-    """What is reproduced of a paper."""
+    """What is reproduced of a paper; ``caveat`` is what a reader of its count should know."""
 
     key: str
     title: str
@@ -117,3 +117,4 @@ class Paper:
     tables: tuple[Table, ...]
     claims: tuple[Claim, ...] = ()
     figures: tuple[Figure, ...] = ()
+    caveat: str = ""

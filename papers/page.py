@@ -101,6 +101,7 @@ def _summary(papers: Sequence[Paper], results: Path) -> str:
         if copied:
             lines.append(_counted(f"numbers that {paper.key} copied from other papers", copied))
     lines.append(_counted("**all**, copied numbers aside", total))
+    lines += [f"\n{paper.caveat}" for paper in papers if paper.caveat]
     return "\n".join(lines) + "\n"
 
 

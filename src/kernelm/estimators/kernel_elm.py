@@ -18,7 +18,8 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
     kernel : Kernel, str or "auto"
         A kernel object, a name ("gaussian", "laplacian", "matern32", "matern52", "arccosine",
         "elm", "linear"), or "auto": the best of a short list by closed-form leave-one-out, all
-        of them on 500 rows and the best five on 1,000, together with the scaling of the inputs.
+        of them on 256 rows, the best eight on 512 and the best two on 1,000, together with the
+        scaling of the inputs.
     approximation : str
         "exact" (a weight on every row), "subset" (exact on sampled rows), "landmarks" (kernel
         columns on landmarks, plain ridge: AKELM), "nystrom" (the same with the norm of the
