@@ -88,7 +88,11 @@ def run(row: str, machine: str, mode: Mode) -> Result:
     splits = [_thinned(split_of(name, seed), effort) for seed in seeds]
     depths = LAYERS + 1 if machine == "layers" else 1
     outcomes = [compared(split, scalings, effort, depths) for split in splits]
-    result = _with_layers(outcomes) if machine == "layers" else _alone(outcomes, "score")
+    if machine == "layers":
+        result = _with_layers(outcomes)
+    else:
+        result = _alone(outcomes)
+        result["score"] = result["alone_accuracy"]
     result |= {
         "lists": [o.lists for o in outcomes],
         "seeds": seeds,
@@ -99,12 +103,11 @@ def run(row: str, machine: str, mode: Mode) -> Result:
     return result | ({"thinned": THINNED} if mode is Mode.QUICK else {})
 
 
-def _alone(outcomes: list[Outcome], score: str = "") -> Result:
+def _alone(outcomes: list[Outcome]) -> Result:
     """Return the report of the machine without layers, its scaling chosen in two ways."""
     honest = [o.reports[_best(o, o.judged, [0])] for o in outcomes]
-    result = _mean("alone", honest)
-    result |= _mean("alone_on_test", [_picked_on_test(o, [0]) for o in outcomes])
-    return result | ({score: result["alone_accuracy"]} if score else {})
+    picked = [_picked_on_test(o, [0]) for o in outcomes]
+    return _mean("alone", honest) | _mean("alone_on_test", picked)
 
 
 def _with_layers(outcomes: list[Outcome]) -> Result:
