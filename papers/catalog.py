@@ -31,6 +31,11 @@ def results(key: str, folder: Path = FOLDER) -> Results:
     return Results(folder / key / "results")
 
 
+def recount(folder: Path = FOLDER) -> Path:
+    """Return where the results with other seeds are, beside those of a folder."""
+    return folder / "recount"
+
+
 def experiments() -> dict[str, tuple[Paper, Table]]:
     """Return every table with its paper, by its full name."""
     return {f"{key}.{t.name}": (paper(key), t) for key in KEYS for t in paper(key).tables}

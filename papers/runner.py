@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from papers import catalog
+from papers import catalog, seeds
 from papers.experiment import Mode, Result
 
 PACKAGES = ("kernelm", "numpy", "scipy", "scikit-learn", "numba")
@@ -77,7 +77,12 @@ def missing(names: Sequence[str], mode: Mode, folder: Path, *, again: bool = Fal
 
 
 def run(
-    cells: Sequence[Cell], folder: Path, tell: Callable[[Progress], None], *, jobs: int = 2
+    cells: Sequence[Cell],
+    folder: Path,
+    tell: Callable[[Progress], None],
+    *,
+    jobs: int = 2,
+    first_seed: int = 0,
 ) -> list[Done]:
     """Run cells and keep their results in a folder; returns those that failed.
 
@@ -86,12 +91,13 @@ def run(
     """
     clock = _Clock(cells, folder)
     failed = []
-    for done in _every(cells, jobs):
-        if done.result is None:
-            failed.append(done)
-        else:
-            _keep(done, folder)
-        tell(clock.after(done))
+    with _environment({seeds.VARIABLE: str(first_seed)}):
+        for done in _every(cells, jobs):
+            if done.result is None:
+                failed.append(done)
+            else:
+                _keep(done, folder)
+            tell(clock.after(done))
     return failed
 
 
@@ -129,7 +135,8 @@ def _in_processes(cells: Sequence[Cell], jobs: int, threads: int | None) -> Iter
     if not cells:
         return
     context = multiprocessing.get_context("spawn")
-    with _threads(threads), ProcessPoolExecutor(jobs, mp_context=context) as pool:
+    limits = {} if threads is None else dict.fromkeys(_THREADS, str(threads))
+    with _environment(limits), ProcessPoolExecutor(jobs, mp_context=context) as pool:
         waiting = list(cells)
         running: dict[Future[Done], Cell] = {}
         try:
@@ -153,11 +160,10 @@ def _outcome(future: Future[Done], cell: Cell) -> Done:
 
 
 @contextmanager
-def _threads(n: int | None) -> Iterator[None]:
-    """Have new processes begin with so many threads."""
-    before = {name: os.environ.get(name) for name in _THREADS}
-    if n is not None:
-        os.environ |= dict.fromkeys(_THREADS, str(n))
+def _environment(variables: dict[str, str]) -> Iterator[None]:
+    """Have new processes begin with these variables."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ |= variables
     try:
         yield
     finally:

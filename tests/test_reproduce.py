@@ -102,6 +102,15 @@ def test_the_command_runs_a_table_and_writes_the_page(tmp_path):
     assert again == out
 
 
+def test_results_with_other_seeds_are_kept_apart(tmp_path):
+    command("elm_svr.figure2", "--quick", "--results", tmp_path, "--first-seed", "1000")
+    kept = [catalog.results("elm_svr", f) for f in (tmp_path, catalog.recount(tmp_path))]
+    (cell,) = kept[1].file("figure2")["cells"].values()
+    assert kept[0].file("figure2")["cells"] == {}
+    assert cell["result"]["seeds"][0] == 1000
+    assert "### Counted once more" in (tmp_path / "papers.md").read_text("utf-8")
+
+
 def test_unknown_names_are_refused_with_those_that_are_near():
     _, err = command("nkelm.table", code=2)
     assert "nkelm.table4" in err

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold
 
 from kernelm.data import load
+from papers.seeds import SEED, first
 
 N_FOLDS = 5
 SIDE, CROPPED = 48, 44  # pixels; the paper's 25 variants of an image are 5 × 5 places of a crop
@@ -41,8 +42,8 @@ def expression_folds(n_folds: int, n_rows: int) -> Iterator[Split]:
     pixels, as the paper's is by shifted eyes; test images are cropped in the middle.
     """
     images, y, persons = _expressions()
-    folds = StratifiedGroupKFold(N_FOLDS, shuffle=True, random_state=0).split(images, y, persons)
-    for seed, (train, test) in zip(range(n_folds), folds, strict=False):
+    folds = StratifiedGroupKFold(N_FOLDS, shuffle=True, random_state=SEED).split(images, y, persons)
+    for seed, (train, test) in zip(first(n_folds), folds, strict=False):
         drawn = np.random.default_rng(seed).choice(len(train) * PLACES**2, n_rows, replace=False)
         image, place = np.divmod(drawn, PLACES**2)
         X = np.empty((n_rows, CROPPED**2))
@@ -56,7 +57,7 @@ def expression_folds(n_folds: int, n_rows: int) -> Iterator[Split]:
 def identity_splits(name: str, n_splits: int) -> Iterator[Split]:
     """Yield random splits of images of persons: four fifths of each person's are for training."""
     data = load(name)
-    for seed in range(n_splits):
+    for seed in first(n_splits):
         X, X_test, y, y_test = data.split(0.2, seed)
         yield Split(_pixels(X), y, _pixels(X_test), y_test, seed)
 

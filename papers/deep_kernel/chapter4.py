@@ -23,7 +23,6 @@ from kernelm.data import load
 from papers.deep_kernel.chapter4_claims import CLAIMS, FIGURES
 from papers.deep_kernel.chapter4_layers import (
     LAYERS,
-    SEED,
     Effort,
     Outcome,
     Report,
@@ -42,6 +41,7 @@ from papers.deep_kernel.chapter4_rows import (
 from papers.deep_kernel.lists import words
 from papers.deep_kernel.sets import Split, official_split
 from papers.experiment import Column, Mode, Result, Table
+from papers.seeds import SEED, first
 
 __all__ = ["CLAIMS", "FIGURES", "TABLES", "run", "run_lists", "run_official"]
 
@@ -83,7 +83,7 @@ def run(row: str, machine: str, mode: Mode) -> Result:
     effort, name = EFFORTS[mode], set_of(row)
     scalings = SCALINGS if row in SCALED else ("raw",)
     at_random = machine == "layers" or name in SMALL
-    seeds = list(range(effort.n_splits(SIZES[name][0]))) if at_random else [SEED]
+    seeds = list(first(effort.n_splits(SIZES[name][0]))) if at_random else [SEED]
     split_of = _random_split if at_random else _official_split
     splits = [_thinned(split_of(name, seed), effort) for seed in seeds]
     depths = LAYERS + 1 if machine == "layers" else 1

@@ -24,11 +24,11 @@ from kernelm.learn.layer import learn_layer
 from kernelm.search import Trial
 from papers.deep_kernel.lists import LISTS, words
 from papers.deep_kernel.sets import Split
+from papers.seeds import SEED
 
 LAYERS, KEEP = 3, 0.05
 MIXED_ROWS = 3000  # from which a layer learns the weights of its kernels
 FOLDS = 3
-SEED = 0
 
 
 @final

@@ -21,6 +21,7 @@ import numpy as np
 
 from kernelm import MultilayerKernelClassifier
 from kernelm.kernels import Gaussian
+from papers import seeds
 from papers.deep_kernel import machines
 from papers.deep_kernel.lists import (
     Candidate,
@@ -72,13 +73,13 @@ def run(row: str, machine: str, mode: Mode) -> Result:
     """Choose in each split on its training rows, fit, and score on its test rows."""
     plan = _PLANS[mode]
     n_splits = plan.n_splits(row, machine)
-    splits = [_split(row, seed, mode) for seed in range(n_splits)]
+    splits = [_split(row, seed, mode) for seed in seeds.first(n_splits)]
     rankings = _rankings(row, machine, mode, n_splits)
     best = [r.best for r in rankings] or [None] * n_splits
     found = [_fit(machine, c, s, plan) for c, s in zip(best, splits, strict=True)]
     result = _summary(found) | {
         "n_splits": n_splits,
-        "seeds": list(range(n_splits)),
+        "seeds": list(seeds.first(n_splits)),
         "n_train": len(splits[0].y),
         "n_test": len(splits[0].y_test),
     }
@@ -104,10 +105,10 @@ def _rankings(row: str, machine: str, mode: Mode, n_splits: int) -> list[Ranking
     if machine == "DMMlKLCVM":
         return []
     if machine not in ("KELM", "CVM"):
-        return [_deep_ranking(row, seed, mode) for seed in range(n_splits)]
+        return [_deep_ranking(row, seed, mode) for seed in seeds.first(n_splits)]
     kernels = [Gaussian(f"{w}*median") for w in (WIDTHS if machine == "KELM" else (1,))]
     candidates = [Candidate(s, kernel) for s in SCALERS for kernel in kernels]
-    return [_ranked(row, seed, mode, candidates) for seed in range(n_splits)]
+    return [_ranked(row, seed, mode, candidates) for seed in seeds.first(n_splits)]
 
 
 @lru_cache(maxsize=10)
@@ -126,7 +127,7 @@ def _ranked(row: str, seed: int, mode: Mode, candidates: Sequence[Candidate]) ->
 def _fit(machine: str, candidate: Candidate | None, split: Split, plan: _Plan) -> Result:
     """Fit a machine with a scaling and a kernel; returns its scores, and what was chosen."""
     if candidate is None:
-        model, fit_s = machines.fitted(MultilayerKernelClassifier(random_state=0), split)
+        model, fit_s = machines.fitted(MultilayerKernelClassifier(random_state=seeds.SEED), split)
         degrees = list(model.final_.kernel.degrees)
         chosen = f"layers {model.n_layers_}, {degrees}"
         return machines.scores(model, split) | {"fit_s": fit_s, "chosen": chosen}

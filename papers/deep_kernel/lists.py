@@ -18,10 +18,10 @@ from kernelm.learn.multilayer import distinct_lists
 from kernelm.ridge import DualFactor
 from kernelm.search import ALPHA_SHARES, coding_of
 from papers.deep_kernel.sets import Split
+from papers.seeds import SEED
 
 #: The 64 lists of degrees 0 to 3 without repeats, the short ones first.
 LISTS = [tuple(k.degrees) for k in distinct_lists() if isinstance(k, ArcCosine)]
-SEED = 0
 
 
 class Candidate(NamedTuple):

@@ -14,8 +14,8 @@ from sklearn.svm import SVC
 from kernelm import CoreVectorClassifier, KernelELMClassifier, KernelSVC
 from kernelm.kernels import Kernel
 from papers.deep_kernel.sets import Split
+from papers.seeds import SEED
 
-SEED = 0
 COSTS = (1.0, 10.0, 100.0)
 FOLDS = 3
 #: Rows of a kernel matrix in double precision that KernelSVC holds.

@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from kernelm.data import Dataset, load
+from papers.seeds import SEED
 
 #: Rows for training and for test of the random splits (table 5.1).
 SIZES = {
@@ -72,7 +73,7 @@ def official_split(name: str) -> Split:
     data = _loaded(name)
     parts = []
     for X, y in (data.train, data.test):
-        order = np.random.default_rng(0).permutation(len(y))
+        order = np.random.default_rng(SEED).permutation(len(y))
         parts += [X[order].astype(np.float64), y[order]]
     return Split(*parts)
 
@@ -81,7 +82,7 @@ def binary_split(name: str, n_test: int) -> Split:
     """Return all rows of a set but some for test; of covtype, the second class against the rest."""
     data = _loaded(name)
     y = np.where(data.y == 2, 1, -1) if name == "covtype" else data.y
-    order = np.random.default_rng(0).permutation(len(y))
+    order = np.random.default_rng(SEED).permutation(len(y))
     test, train = order[:n_test], order[n_test:]
     return Split(data.X[train], y[train], data.X[test], y[test])
 

@@ -14,10 +14,10 @@ from kernelm.data import load
 from papers.elm_svr.machine import GAUSSIAN, Rows, fit, kernel_of
 from papers.elm_svr.search import Search, value
 from papers.experiment import Mode, Result
+from papers.seeds import SEED
 
 SMALL = ("r_wpbc", "machine_cpu", "stock", "triazines")
 LARGE = ("abalone", "delta_ailerons", "cpu_act", "delta_elevators")
-SEED = 0
 FINAL_STEPS = 300_000
 
 

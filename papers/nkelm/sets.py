@@ -22,6 +22,7 @@ from kernelm import ELMClassifier, KernelELMClassifier, select_kernel
 from kernelm.data import load
 from kernelm.kernels import Gaussian
 from papers.experiment import Mode
+from papers.seeds import first
 
 LOG2_WIDTHS = range(-5, 6)  # as in section 7.2
 CHOICE_ROWS = {Mode.QUICK: 4_000, Mode.FULL: 8_000}  # rows on which widths are compared
@@ -86,7 +87,7 @@ class Choice(NamedTuple):
 def seeds(name: str, mode: Mode) -> range:
     """Return the seeds of the splits of a set."""
     n_splits = SIZES[name].n_splits
-    return range(min(n_splits // 3 or 1, 3) if mode is Mode.QUICK else n_splits)
+    return first(min(n_splits // 3 or 1, 3) if mode is Mode.QUICK else n_splits)
 
 
 def thinned(name: str, mode: Mode) -> str:

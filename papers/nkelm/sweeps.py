@@ -20,6 +20,7 @@ from kernelm.ridge import DualFactor, Factor, Moments
 from papers.experiment import Column, Mode, Result, Table
 from papers.nkelm.accuracy import warm_up
 from papers.nkelm.sets import Parts, gaussian, landmark_choice, nkelm, split
+from papers.seeds import first
 
 LANDMARKS = (100, 200, 300, 400, 500, 1000, 2000, 3000, 4435)
 LOG2_C = tuple(range(-5, 21))
@@ -33,7 +34,7 @@ RELATIVE_CUT = 1e-12  # smaller eigenvalues of K_zz are rounding
 def run(row: str, machine: str, mode: Mode) -> Result:
     """Return test accuracy for every C, and seconds, with so many landmarks."""
     warm_up()
-    n_landmarks, seeds = int(row), range(SPLITS[mode])
+    n_landmarks, seeds = int(row), first(SPLITS[mode])
     runs = [_curve_and_seconds(n_landmarks, seed, mode) for seed in seeds]
     curve = np.mean([accuracy for accuracy, *_ in runs], axis=0).tolist()
     best = int(np.argmax(curve))

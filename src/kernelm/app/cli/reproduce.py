@@ -39,6 +39,9 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="Less of everything: minutes.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Also what is there already.")] = False,
     jobs: Annotated[int, typer.Option(min=1, help="Processes for cells not timed.")] = 2,
+    first_seed: Annotated[
+        int, typer.Option(min=0, help="Seeds from there on; results are kept apart.", metavar="N")
+    ] = 0,
     papers: Annotated[
         str | None,
         typer.Option(help="The folder of the experiments.", metavar="DIR", show_default=False),
@@ -62,14 +65,15 @@ def reproduce(
     """
     home = _folder(papers)
     wanted = _Experiments(home, None if results is None else Path(results))
+    kept = wanted.catalog.recount(wanted.kept) if first_seed else wanted.kept
     if not names and not all:
         return wanted.list(json=json)
     tables = wanted.tables(list(wanted.known) if all else names or [])
     mode = wanted.mode("quick" if quick else "full")
-    cells = wanted.runner.missing(tables, mode, wanted.kept, again=again)
+    cells = wanted.runner.missing(tables, mode, kept, again=again)
     told = _tell(quiet=quiet or json, words=wanted.words)
     try:
-        failed = wanted.runner.run(cells, wanted.kept, told, jobs=jobs)
+        failed = wanted.runner.run(cells, kept, told, jobs=jobs, first_seed=first_seed)
     except KeyboardInterrupt:
         console.warn("interrupted; finished cells are kept, the same command goes on from there")
         return INTERRUPTED
@@ -77,7 +81,7 @@ def reproduce(
         console.warn(f"failed: {done.cell.name}: {done.error.strip().splitlines()[-1]}")
         if debug:
             console.warn(done.error)
-    wanted.show(tables, json=json)
+    wanted.show(tables, kept, json=json)
     page = wanted.page.write(wanted.docs, wanted.kept)
     if not json and not quiet:
         console.say(f"written: {page}")
@@ -125,12 +129,12 @@ class _Experiments:
         console.table(titles, rows, left=2)
         console.say("Run one with: kernelm reproduce NAME [--quick]")
 
-    def show(self, tables: list[str], *, json: bool) -> None:
+    def show(self, tables: list[str], kept: Path, *, json: bool) -> None:
         """Print ours beside the paper's."""
         found = [
             (name, b)
             for name in tables
-            for b in self.beside.cells(*self.known[name], self.kept)
+            for b in self.beside.cells(*self.known[name], kept)
             if b.ours is not None or b.printed is not None
         ]
         if json:
