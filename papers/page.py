@@ -111,24 +111,27 @@ def _summary(papers: Sequence[Paper], results: Path) -> str:
 
 
 def _recount(papers: Sequence[Paper], results: Path) -> Iterable[str]:
-    """Yield the count with other seeds, and that of the same numbers above."""
+    """Yield the count with other seeds, beside that of the same numbers above."""
     again = catalog.recount(results)
-    lines, total, above = [], [], []
+    lines: list[str] = []
+    rerun: list[Beside] = []
+    above: list[Beside] = []
+    others: list[Beside] = []
     for paper in papers:
-        found = [b for b in beside.once(beside.every(paper, again)) if b.ours is not None]
-        if not found:
-            continue
-        rerun = {(b.table, b.row, b.column.name) for b in found}
-        first = [
-            b
-            for b in beside.once(beside.every(paper, results))
-            if (b.table, b.row, b.column.name) in rerun
-        ]
-        lines.append(_counted(paper.title, found))
-        total, above = total + found, above + first
+        found = {_place(b): b for b in beside.once(beside.every(paper, again))}
+        found = {place: b for place, b in found.items() if b.ours is not None}
+        for b in beside.once(beside.every(paper, results)):
+            (above if _place(b) in found else others).append(b)
+        rerun += found.values()
+        if found:
+            lines.append(_counted(paper.title, list(found.values())))
     if not lines:
         return
-    lines += [_counted("**all** of these", total), _counted("the same numbers above", above)]
+    lines += [
+        _counted("**all** of these", rerun),
+        _counted("the same numbers above", above),
+        _counted("**all**, with numbers from above that were not run again", rerun + others),
+    ]
     yield "\n".join(
         [
             "### Counted once more",
@@ -144,12 +147,16 @@ def _recount(papers: Sequence[Paper], results: Path) -> Iterable[str]:
     )
 
 
+def _place(b: Beside) -> tuple[str, str, str]:
+    return b.table, b.row, b.column.name
+
+
 def _counted(name: str, found: Sequence[Beside]) -> str:
     count = beside.counts(found)
     shown = [count[s] for s in (Standing.BETTER, Standing.REPRODUCED, Standing.WORSE)]
     shown += [sum(b.is_a_matter_of_picking for b in found), count[Standing.NOT_RUN]]
     part = beside.share(count)
-    good = "–" if part is None else f"{part:.0%}"
+    good = "–" if part is None else f"{part:.1%}"
     return f"| {name} | " + " | ".join(map(str, shown)) + f" | {good} |"
 
 

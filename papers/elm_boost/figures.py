@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from papers import catalog
 from papers.elm_boost.claims import NAMES
-from papers.elm_boost.steps import FOURIER, LEVEL, RESULTS
+from papers.elm_boost.steps import CENTRED, FOURIER, LEVEL, RESULTS
 from papers.experiment import Figure
 from papers.results import Results
 
@@ -22,6 +22,8 @@ def tanh(results: Results, canvas: Canvas) -> None:
         ("tanh", "y_zeroed", "10 % zeroed in test"),
         ("zeroed in training too", "y_zeroed", "10 % zeroed in both"),
         (FOURIER, "y", "Fourier magnitudes too"),
+        (CENTRED, "y", "pixels centred"),
+        (CENTRED, "y_zeroed", "pixels centred, 10 % zeroed"),
     )
     _draw(results, canvas, curves, {"tanh": "paper, tanh", "tanh zeroed": "paper, zeroed"})
 
