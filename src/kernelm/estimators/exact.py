@@ -1,4 +1,4 @@
-"""The kernel ELM on all of its rows: one eigendecomposition of the kernel matrix."""
+"""The kernel ELM on all of its rows: an eigendecomposition of the kernel matrix, or Cholesky."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from kernelm.ridge import (
 
 EIGEN_ROWS = 1000  # up to here one eigendecomposition serves every alpha in half a second
 START_ROWS = 500  # rows on which all alphas are compared, to begin with
+FEW_ROWS = 256  # up to here they are compared on all rows, whatever is known before
 WALK_ROWS = 2048  # rows on which some alphas are compared, a Cholesky factor each
 LARGE_BYTES = 2**29  # kernel matrices above this size are kept in float32
 
@@ -41,16 +42,18 @@ class ExactMachine(Solver):
     intercept: bool
     class_weight: NDArray | None = None
     n_jobs: int | None = None
+    start: float | None = None  #: an alpha that suited this kernel on some of the rows
 
     def solve(self, source: Source | None = None, progress: Progress | None = None) -> Solution:
         """Solve; the leave-one-out error of every alpha comes with an eigendecomposition.
 
         More rows than that is quick for choose alpha on some of them, and then take a Cholesky
-        factor of all.
+        factor of all; so does a machine that knows about which alpha it wants.
         """
         n = len(self.sample.priority)
         zero = not isinstance(self.alpha, str) and not np.any(self.alpha)
-        if n <= EIGEN_ROWS or zero:
+        most = FEW_ROWS if isinstance(self.alpha, str) and self.start is not None else EIGEN_ROWS
+        if n <= most or zero:
             self.solution = self._by_eigenvalues(self.sample)
         else:
             self.solution = self._by_cholesky(self._chosen_alpha())
@@ -75,18 +78,21 @@ class ExactMachine(Solver):
             return _given(float(self.alpha))
         if not isinstance(self.alpha, str):
             return self._by_eigenvalues(self.sample.head(EIGEN_ROWS)).path
-        path = self._by_eigenvalues(self.sample.head(START_ROWS)).path
+        start = self.start
+        if start is None:
+            start = self._by_eigenvalues(self.sample.head(START_ROWS)).path.best
         # More rows want less ridge: from the best alpha of few rows on, downhill with more.
         more = self.sample.head(WALK_ROWS)
         (weight, unit), Y = self._weights(more), self._encode(more)
         K = self.phi.kernel.gram(self.phi.scaler.transform(more.X).astype(np.float64))
 
         options: dict[str, Any] = {"weight": weight, "unit": unit, "intercept": self.intercept}
-        return walk(partial(dual_loo_error, K, Y, **options), path.best, closely=True)
+        return walk(partial(dual_loo_error, K, Y, **options), start, closely=True)
 
     def _by_cholesky(self, path: Path) -> Solution:
         weight, _ = self._weights(self.sample)
-        K = self.phi.kernel.gram(self.phi.Z)
+        Z = self.phi.Z
+        K = self.phi.kernel.gram(Z.astype(np.float64) if Z.shape[0] <= EIGEN_ROWS else Z)
         if K.nbytes > LARGE_BYTES:
             K = K.astype(np.float32, copy=False)
         dual = DualCholesky.of(

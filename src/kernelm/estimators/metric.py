@@ -144,6 +144,7 @@ class KernelChooser(MomentEstimator, ABC):
             self.fit_intercept,
             survey.class_weight,
             self.n_jobs,
+            None if self.kernel_path_ is None else self.kernel_path_[0].alpha,
         )
 
 
