@@ -132,7 +132,8 @@ class Machine(Solver):
         if self.phi.needs_double:
             Phi = Phi.astype(np.float64, copy=False)
         Y = self._encode(rows, Phi.dtype)
-        m = Moments.of(Phi, Y, *self._weights(rows), fingerprint=self.phi.fingerprint)
+        with np.errstate(over="ignore", invalid="ignore"):
+            m = Moments.of(Phi, Y, *self._weights(rows), fingerprint=self.phi.fingerprint)
         # A block that overflows must not get into the sums of the others.
         _checks.finite_sums(m.phi, m.cross, np.diagonal(m.gram))
         return m
