@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, final
 
 import numpy as np
@@ -18,7 +17,6 @@ from kernelm.ridge import (
     DualFactor,
     Path,
     default_alphas,
-    dual_loo_error,
     observation_part,
     walk,
 )
@@ -42,7 +40,8 @@ class ExactMachine(Solver):
     intercept: bool
     class_weight: NDArray | None = None
     n_jobs: int | None = None
-    start: float | None = None  #: an alpha that suited this kernel on some of the rows
+    known: Path | None = None  #: alphas that were tried for this kernel, and on how many rows
+    known_rows: int = 0
 
     def solve(self, source: Source | None = None, progress: Progress | None = None) -> Solution:
         """Solve; the leave-one-out error of every alpha comes with an eigendecomposition.
@@ -50,13 +49,15 @@ class ExactMachine(Solver):
         More rows than that is quick for choose alpha on some of them, and then take a Cholesky
         factor of all; so does a machine that knows about which alpha it wants.
         """
-        n = len(self.sample.priority)
-        zero = not isinstance(self.alpha, str) and not np.any(self.alpha)
-        most = FEW_ROWS if isinstance(self.alpha, str) and self.start is not None else EIGEN_ROWS
+        n, chooses = len(self.sample.priority), isinstance(self.alpha, str)
+        zero = not chooses and not np.any(self.alpha)
+        most = FEW_ROWS if chooses and self.known is not None else EIGEN_ROWS
         if n <= most or zero:
             self.solution = self._by_eigenvalues(self.sample)
+        elif chooses:
+            self.solution = self._by_walking()
         else:
-            self.solution = self._by_cholesky(self._chosen_alpha())
+            self.solution = self._by_cholesky(self._given_path())
         return self.solution
 
     def solve_for(self, alpha: float) -> Solution:
@@ -73,26 +74,35 @@ class ExactMachine(Solver):
         path = self._path(dual, unit)
         return Solution.of(self.phi, dual, path, {Z.shape[0]: path.score})
 
-    def _chosen_alpha(self) -> Path:
-        if np.ndim(self.alpha) == 0 and not isinstance(self.alpha, str):
+    def _given_path(self) -> Path:
+        if np.ndim(self.alpha) == 0:
             return _given(float(self.alpha))
-        if not isinstance(self.alpha, str):
-            return self._by_eigenvalues(self.sample.head(EIGEN_ROWS)).path
-        start = self.start
-        if start is None:
-            start = self._by_eigenvalues(self.sample.head(START_ROWS)).path.best
-        # More rows want less ridge: from the best alpha of few rows on, downhill with more.
-        more = self.sample.head(WALK_ROWS)
+        return self._by_eigenvalues(self.sample.head(EIGEN_ROWS)).path
+
+    def _by_walking(self) -> Solution:
+        """Go from an alpha that suits few rows downhill with more: they want less ridge."""
+        n = len(self.sample.priority)
+        if self.known is not None and self.known_rows == n and self.class_weight is None:
+            return self._by_cholesky(self.known)
+        known = self.known or self._by_eigenvalues(self.sample.head(START_ROWS)).path
+        more = self.sample if n <= WALK_ROWS else self.sample.head(WALK_ROWS)
         (weight, unit), Y = self._weights(more), self._encode(more)
         K = self.phi.kernel.gram(self.phi.scaler.transform(more.X).astype(np.float64))
+        tried: dict[float, DualCholesky] = {}
 
-        options: dict[str, Any] = {"weight": weight, "unit": unit, "intercept": self.intercept}
-        return walk(partial(dual_loo_error, K, Y, **options), start, closely=True)
+        def error(alpha: float) -> float:
+            tried[alpha] = DualCholesky.of(K, Y, alpha, weight, intercept=self.intercept)
+            return tried[alpha].loo_error(weight, unit)
+
+        path = walk(error, known.best, closely=True)
+        if n > WALK_ROWS:
+            return self._by_cholesky(path)
+        return Solution.of(self.phi, tried[path.best], path, {n: path.score})
 
     def _by_cholesky(self, path: Path) -> Solution:
         weight, _ = self._weights(self.sample)
         Z = self.phi.Z
-        K = self.phi.kernel.gram(Z.astype(np.float64) if Z.shape[0] <= EIGEN_ROWS else Z)
+        K = self.phi.kernel.gram(Z.astype(np.float64) if Z.shape[0] <= WALK_ROWS else Z)
         if K.nbytes > LARGE_BYTES:
             K = K.astype(np.float32, copy=False)
         dual = DualCholesky.of(

@@ -190,7 +190,7 @@ class LocalFit(Coding):
         return partition
 
     def _members(self, partition: Partition) -> list[NDArray]:
-        """Return the rows of each leaf, its own first."""
+        """Return the rows of each leaf, in rising order: blocks of any size give the same."""
         S = self._data.S
         step = routed_rows(self.source, partition, self.n_jobs)
         starts = range(0, S.shape[0], step)
@@ -202,7 +202,7 @@ class LocalFit(Coding):
         found = list(pooled(route, iter(starts), effective_jobs(self.n_jobs)))
         rows = np.concatenate([rows for rows, _ in found])
         leaf = np.concatenate([leaf for _, leaf in found])
-        order = np.argsort(leaf, kind="stable")
+        order = np.lexsort((rows, leaf))
         ends = np.cumsum(np.bincount(leaf, minlength=partition.n_leaves))
         return np.split(rows[order], ends[:-1])
 

@@ -136,6 +136,7 @@ class KernelChooser(MomentEstimator, ABC):
 
     def _machine_of(self, survey: Survey, sample: Sample) -> ExactMachine:
         Z = self.scaler_.transform(sample.X)
+        best = None if self.kernel_path_ is None else self.kernel_path_[0]
         return ExactMachine(
             KernelColumns(self.kernel_, self.scaler_, Z, in_kernel_norm=True),
             survey.coding,
@@ -144,7 +145,8 @@ class KernelChooser(MomentEstimator, ABC):
             self.fit_intercept,
             survey.class_weight,
             self.n_jobs,
-            None if self.kernel_path_ is None else self.kernel_path_[0].alpha,
+            known=None if best is None else best.path,
+            known_rows=0 if best is None else best.rows,
         )
 
 

@@ -119,8 +119,22 @@ def _middle(place: NDArray, overlap: float) -> tuple[float, float]:
     at = np.clip(np.searchsorted(values, middle, side="right"), 1, max(len(values) - 1, 1))
     options = [values[k - 1 : k + 1].mean() for k in {at, max(at - 1, 1)}]
     cut = min(options, key=lambda c: abs(np.mean(place > c) - 0.5))
-    margin = float(np.quantile(np.abs(place - cut), overlap)) if overlap else 0.0
-    return float(cut), margin
+    return float(cut), _margin(np.abs(place - cut), overlap) if overlap else 0.0
+
+
+def _margin(distances: NDArray, share: float) -> float:
+    """Return a margin that holds a share of the rows: halfway between two of them.
+
+    The last bit of a projection depends on how many rows are projected together, and must not
+    decide. The two rows that a cut runs between are equally far from it: both are inside.
+
+    Examples
+    --------
+    >>> _margin(np.array([1.0, 1.0, 3.0, 4.0]), 0.5)
+    2.0
+    """
+    inside = min(max(round(share * len(distances)), 2), len(distances) - 1)
+    return float(np.sort(distances)[max(inside - 1, 0) : inside + 1].mean())
 
 
 def _random(R: Any, rng: Generator) -> NDArray:

@@ -100,6 +100,11 @@ class DualCholesky:
         p = np.ones(len(self.rest)) if part is None else part
         return self.residuals / (1.0 - p + p * self.rest)[:, None]
 
+    def loo_error(self, weight: NDArray | None = None, unit: NDArray | None = None) -> float:
+        """Return the mean squared leave-one-out error; ``unit`` as in ridge.loo."""
+        squares = (self.loo_residuals(observation_part(weight, unit)) ** 2).sum(axis=1)
+        return float(np.average(squares, weights=weight))
+
 
 def dual_loo_error(
     K: NDArray,
@@ -110,7 +115,7 @@ def dual_loo_error(
     unit: NDArray | None = None,
     intercept: bool = True,
 ) -> float:
-    """Return the mean squared leave-one-out error for one alpha; ``unit`` as in ridge.loo.
+    """Return the mean squared leave-one-out error of a kernel matrix with one alpha.
 
     Examples
     --------
@@ -119,9 +124,7 @@ def dual_loo_error(
     >>> round(dual_loo_error(X @ X.T, Y, 1e-9), 3)  # of 3, -1.5 and 3
     6.75
     """
-    dual = DualCholesky.of(K, Y, alpha, weight, intercept=intercept)
-    squares = (dual.loo_residuals(observation_part(weight, unit)) ** 2).sum(axis=1)
-    return float(np.average(squares, weights=weight))
+    return DualCholesky.of(K, Y, alpha, weight, intercept=intercept).loo_error(weight, unit)
 
 
 def observation_part(weight: NDArray | None, unit: NDArray | None) -> NDArray | None:
