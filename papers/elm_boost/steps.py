@@ -157,7 +157,7 @@ RESULTS = Table(
         Column("tanh", optimistic="optimistic"),
         Column("sign", optimistic="optimistic"),
         Column("tanh zeroed", of="tanh", field="zeroed", optimistic="optimistic_zeroed"),
-        Column("zeroed in training too", field="zeroed", optimistic="optimistic_zeroed"),
+        Column("zeroed in training too", field="zeroed", optimistic="optimistic_zeroed", better=""),
         Column(FOURIER, optimistic="optimistic", better=""),
         Column(CENTRED, optimistic="optimistic", better=""),
         Column(
@@ -170,7 +170,8 @@ RESULTS = Table(
     ),
     run=run,
     note="Zeroed: a tenth of the pixels of each test image set to zero, before it is normalised; "
-    "in the next column those of the training images too. Fourier magnitudes: beside the pixels, "
+    "in the next column those of the training images too: another reading of the same number, "
+    "shown, not counted. Fourier magnitudes: beside the pixels, "
     "as in the code that the author published with two other papers on these sets; shown, not "
     "counted. Pixels centred: the mean that is subtracted is that of a pixel over images, and the "
     "zeros are among normalised pixels; shown, not counted. Best on test is the highest accuracy "
