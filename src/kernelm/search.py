@@ -59,7 +59,7 @@ class Round(NamedTuple):
     most: int
 
 
-ROUNDS = (Round(256, 10**6), Round(512, 8), Round(1000, 2))
+ROUNDS = (Round(128, 10**6), Round(256, 16), Round(512, 4), Round(1000, 2))
 
 
 @final

@@ -18,7 +18,7 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
     kernel : Kernel, str or "auto"
         A kernel object, a name ("gaussian", "laplacian", "matern32", "matern52", "arccosine",
         "elm", "linear"), or "auto": the best of a short list by closed-form leave-one-out, all
-        of them on 256 rows, the best eight on 512 and the best two on 1,000, together with the
+        of them on 128 rows, fewer and fewer on 256, 512 and 1,000, together with the
         scaling of the inputs.
     approximation : str
         "exact" (a weight on every row), "subset" (exact on sampled rows), "landmarks" (kernel

@@ -23,7 +23,7 @@ from kernelm import _checks
 from kernelm.ridge.factor import Weights
 from kernelm.ridge.lapack import trtri
 from kernelm.ridge.status import Status
-from kernelm.ridge.triangles import fortran, jittered_cholesky, solve_upper
+from kernelm.ridge.triangles import fortran, jittered_cholesky, solve_upper, tiles
 
 
 @final
@@ -143,7 +143,9 @@ def _inverse_diagonal(U: NDArray) -> NDArray:
     """Return the diagonal of (UᵀU)⁻¹; U is replaced by its inverse."""
     _checks.factored(trtri(U))
     diagonal = np.empty(len(U))
-    for i in range(0, len(U), 512):  # rows of the upper triangle
-        block = np.triu(U[i : i + 512, i:]).astype(np.float64)
-        diagonal[i : i + 512] = np.einsum("ij,ij->i", block, block)
+    for rows in tiles(len(U), 128):  # of the upper triangle
+        corner = np.triu(U[rows, rows]).astype(np.float64)
+        right = U[rows, rows.stop :].astype(np.float64, copy=False)
+        diagonal[rows] = np.einsum("ij,ij->i", corner, corner)
+        diagonal[rows] += np.einsum("ij,ij->i", right, right)
     return diagonal

@@ -88,9 +88,9 @@ def _mirror(S: NDArray) -> None:
         tile[:] = np.tril(tile) + np.tril(tile, -1).T
 
 
-def tiles(n: int) -> list[slice]:
+def tiles(n: int, step: int = _TILE) -> list[slice]:
     """Return the rows of a triangle, some at a time."""
-    return [slice(i, min(i + _TILE, n)) for i in range(0, n, _TILE)]
+    return [slice(i, min(i + step, n)) for i in range(0, n, step)]
 
 
 def solve_upper(
