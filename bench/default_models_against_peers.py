@@ -7,7 +7,7 @@ are in two halves, so that defaults can be settled on the first and confirmed on
 of this library have been settled with some sets of both in view.
 
     KERNELM_DATA=... python bench/default_models_against_peers.py [--sets letter] [--machines ELM]
-        [--rows 10000] [--limit 60] [--seeds 2] [--quick] [--json FILE]
+        [--rows 2000] [--limit 20] [--seeds 2] [--quick] [--json FILE]
 """
 
 import itertools
@@ -99,13 +99,13 @@ def main():
     parser = options(__doc__)
     parser.add_argument("--sets", nargs="+", default=None)
     parser.add_argument("--machines", nargs="+", default=None)
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--limit", type=float, default=60)
+    parser.add_argument("--rows", type=int, default=2000)
+    parser.add_argument("--limit", type=float, default=20)
     parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="2,000 rows, 20 s, one seed")
+    parser.add_argument("--quick", action="store_true", help="500 rows, 10 s, one seed")
     args = parser.parse_args()
     if args.quick:
-        args.rows, args.limit, args.seeds = 2000, 20, 1
+        args.rows, args.limit, args.seeds = 500, 10, 1
     print_header()
     file = Path(args.json) if args.json else None
     known = json.loads(file.read_text())["results"] if file and file.is_file() else []

@@ -9,11 +9,11 @@ and beside it that of the last two sizes, where fixed costs count least; memory 
 
 Both machines are given their alpha, the Nyström kernel ELM its Gaussian kernel too. Every point is
 a process of its own: seconds are the median of up to 3 fits, megabytes those of the first fit at
-its peak (Linux only). ``--large`` adds ten million rows that are made block by block when they are
-read, beside a million of the same.
+its peak (Linux only). "Generated rows", a million and ten million of them, are made block by block
+when they are read.
 
     python bench/growth_in_every_direction.py [--machines ELM] [--directions rows threads]
-        [--large] [--quick] [--json FILE]
+        [--quick] [--json FILE]
 """
 
 import os
@@ -57,7 +57,7 @@ class Size:
     generated: bool = False
 
 
-def plan(*, quick, large):
+def plan(*, quick):
     """Sizes to measure, direction by direction."""
     cores = len(os.sched_getaffinity(0))
     threads = sorted({min(2**k, cores) for k in range(cores.bit_length())})
@@ -71,7 +71,7 @@ def plan(*, quick, large):
         "threads": threads,
     }
     sizes = {name: [replace(middle, **{name: n}) for n in values] for name, values in along.items()}
-    if large:
+    if not quick:
         sizes["generated rows"] = [replace(middle, rows=n, generated=True) for n in (10**6, 10**7)]
     return sizes
 
@@ -196,13 +196,12 @@ def main():
     parser = options(__doc__)
     parser.add_argument("--machines", nargs="+", default=MACHINES, choices=MACHINES)
     parser.add_argument("--directions", nargs="+", choices=list(CLAIMS))
-    parser.add_argument("--large", action="store_true", help="ten million rows too")
     parser.add_argument("--quick", action="store_true", help="a fifth of the rows, and fewer sizes")
     args = parser.parse_args()
     print_header()
     print(f"\n{'':<19} {'direction':<15} {'size':>10} {'fit s':>8} {'MB':>7}")
     points = []
-    for direction, sizes in plan(quick=args.quick, large=args.large).items():
+    for direction, sizes in plan(quick=args.quick).items():
         if args.directions and direction not in args.directions:
             continue
         for name in args.machines:

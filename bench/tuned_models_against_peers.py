@@ -7,8 +7,8 @@ ELMs draw from forms, kernels and rounds of feature weights, and read leave-one-
 making folds: that is what closed form is for. Sets are every third one of those in KERNELM_DATA
 with at least 500 rows; training rows beyond ``--rows`` are left out for every machine alike.
 
-    KERNELM_DATA=... python bench/tuned_models_against_peers.py [--sets letter] [--budget 20]
-        [--rows 5000] [--json FILE]
+    KERNELM_DATA=... python bench/tuned_models_against_peers.py [--sets letter] [--budget 10]
+        [--rows 2000] [--json FILE]
 """
 
 import itertools
@@ -129,8 +129,8 @@ def main():
     parser = options(__doc__)
     parser.add_argument("--sets", nargs="+", default=None)
     parser.add_argument("--machines", nargs="+", default=["KernelELM", *SPACES])
-    parser.add_argument("--budget", type=float, default=20)
-    parser.add_argument("--rows", type=int, default=5000)
+    parser.add_argument("--budget", type=float, default=10)
+    parser.add_argument("--rows", type=int, default=2000)
     args = parser.parse_args()
     print_header()
     sets = args.sets or [
