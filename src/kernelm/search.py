@@ -83,6 +83,8 @@ class Trial:
 class KernelPath:
     """Kernels ranked by leave-one-out error, the best first.
 
+    After a search in rounds, those that were judged on more rows stand before the others.
+
     Examples
     --------
     >>> import numpy as np
