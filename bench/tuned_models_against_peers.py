@@ -17,7 +17,7 @@ import warnings
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import ParameterSampler, cross_val_score
+from sklearn.model_selection import KFold, ParameterSampler, StratifiedKFold, cross_val_score
 
 import kernelm
 from default_models_against_peers import all_sets, ranks
@@ -80,7 +80,7 @@ def with_settings(model, settings):
     """Set parameters, wherever in a pipeline they belong."""
     known = model.get_params()
     for name, value in settings.items():
-        place = next(k for k in (name, *known) if k == name or k.endswith(f"__{name}"))
+        place = next(k for k in known if k == name or k.endswith(f"__{name}"))
         model.set_params(**{place: value})
     return model
 
@@ -96,7 +96,7 @@ def tuned(machine, name, seed, most_rows, budget):
             break
         make = ours(task) if machine == "KernelELM" else machines(task, X.shape[1])[machine]()
         model = with_settings(make, settings)
-        found = judged(machine, model, X, y)
+        found = judged(machine, model, X, y, task)
         tried += 1
         if best is None or found > best[0]:
             best = found, model
@@ -111,11 +111,13 @@ def ours(task):
     return getattr(kernelm, f"KernelELM{kind}")(random_state=0)
 
 
-def judged(machine, model, X, y):
+def judged(machine, model, X, y, task):
     """How good settings are, by training rows."""
     if machine == "KernelELM":
         return -model.fit(X, y).path_.score
-    return cross_val_score(model, X, y, cv=3).mean()
+    folds, scoring = (StratifiedKFold, "accuracy") if task == "classification" else (KFold, "r2")
+    cv = folds(3, shuffle=True, random_state=0)
+    return cross_val_score(model, X, y, cv=cv, scoring=scoring).mean()
 
 
 def drawn(space):
