@@ -12,8 +12,10 @@ with at least 500 rows; training rows beyond ``--rows`` are left out for every m
 """
 
 import itertools
+import json
 import time
 import warnings
+from pathlib import Path
 
 import numpy as np
 from sklearn.base import clone
@@ -59,7 +61,8 @@ SPACES = {
         "max_features": ["sqrt", 0.3, 0.6, 1.0],
         "min_samples_leaf": [1, 2, 4, 8],
     },
-    "SVM": {"C": np.logspace(-1, 4, 11), "gamma": ["scale", *GAMMAS]},
+    # Without a bound on its steps one setting may take minutes.
+    "SVM": {"C": np.logspace(-1, 4, 11), "gamma": ["scale", *GAMMAS], "max_iter": [100_000]},
     "Nystroem + Ridge": {"gamma": GAMMAS, "alpha": np.logspace(-6, 2, 9)},
     "MLP": {
         "hidden_layer_sizes": [(100,), (256,), (100, 100), (256, 256)],
@@ -140,8 +143,12 @@ def main():
         for names in all_sets().values()
         for name in [n for n in names if load(n).X.shape[0] >= 500][::3]
     ]
-    worker, results = Worker(), []
+    file = Path(args.json) if args.json else None
+    results = json.loads(file.read_text())["results"] if file and file.is_file() else []
+    done, worker = {(r["set"], r["machine"]) for r in results}, Worker()
     for name, machine in itertools.product(sets, args.machines):
+        if (name, machine) in done:
+            continue
         limit = 6 * args.budget + 60
         found = worker.call(tuned, machine, name, 0, args.rows, args.budget, limit=limit)
         results.append({"set": name, "machine": machine} | found)
