@@ -21,7 +21,7 @@ from kernelm.ridge import Status
 from kernelm.tasks import Classifier, Estimator, Plan, Regressor, Survey
 from kernelm.units import ACTIVATIONS, WEIGHTS
 
-_FEWEST, _MOST = 100, 2000  # units of a layer where their number is not given
+_FEWEST, _MOST = 100, 1000  # units of a layer where their number is not given
 _PREPROCESS = ("standard", "sqrt-center-norm", None)
 _NO_MATTER = ("n_steps", "n_jobs", "verbose", "warm_start")  # steps are the same whatever these say
 
@@ -227,7 +227,7 @@ class BoostedELMClassifier(_BoostedMachine, Classifier):
     n_steps : int
         Number of steps, each a random layer and a ridge regression on what is left.
     n_hidden : int, optional
-        Units of each layer; as many as inputs, but at least 100 and at most 2,000, if not given.
+        Units of each layer; as many as inputs, but at least 100 and at most 1,000, if not given.
     activation : str or callable
         "tanh", "sign", "sigmoid", "erf", "relu", "hardlim", "sine", "fourier", "identity", or a
         function of the block of pre-activations.

@@ -8,7 +8,7 @@ Projections :math:`R_t` are regenerated from the seed whenever they are needed, 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, final
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from kernelm._config import working_bytes
-from kernelm.data import ArraySource, Rows, Source, block_rows, stream
+from kernelm.data import ArraySource, Rows, Source, block_rows, effective_jobs, pooled, stream
 from kernelm.data.targets import Targets
 from kernelm.features import InputScaler, RowNormalizer, scaled_chunks
 from kernelm.ridge import Status
@@ -25,6 +25,7 @@ from kernelm.tasks import HeldOut
 from kernelm.units import activate, draw
 
 _CACHE_BYTES = 2**20  # half of a common L2 cache
+_FEW_DRAWS = 2**16  # random numbers of a layer, below which threads do not pay
 _MANY_STEPS = 8  # from which on scaled rows are worth the memory: new memory costs several sweeps
 
 
@@ -93,9 +94,14 @@ class Layers:
         key = step, np.dtype(dtype).str
         W, b = self._drawn.get(key) or self._draw(step, dtype)
         # Small layers of many steps are worth keeping while the process lives.
-        if (len(self._drawn) + 1) * W.nbytes <= working_bytes() // 8:
+        if len(self._drawn) < self.at_a_time(dtype):
             self._drawn[key] = W, b
         return Layer(W, b, self.activation, None if scaled else self.scaler)
+
+    def at_a_time(self, dtype: Any) -> int:
+        """Return how many layers may be in memory together."""
+        layer = self.n_features * self.n_units * np.dtype(dtype).itemsize
+        return max(1, working_bytes() // (8 * layer))
 
     def scaled(self, source: Source, budget: float, n_steps: int) -> Source | None:
         """Return rows that are scaled once for all steps, if they fit the budget and it pays."""
@@ -143,30 +149,49 @@ class BoostedModel:
 
     def predict(self, X: Any) -> NDArray:
         """Return scores of any number of rows."""
-        return deque(self._stages(X), maxlen=1)[0]
+        return deque(self._stages(X, None), maxlen=1)[0]
 
     def staged(self, X: Any) -> Iterator[NDArray]:
         """Yield the scores after each step."""
-        for scores in self._stages(X):
+        for scores in self._stages(X, 1):
             yield scores.copy()
 
-    def _stages(self, X: Any) -> Iterator[NDArray]:
-        """Yield the same array after each step; steps are the outer loop: one layer at a time."""
+    def _stages(self, X: Any, together: int | None) -> Iterator[NDArray]:
+        """Yield the same array after some steps: every block goes through all of these at once.
+
+        Their layers are in memory at the same time; as many as may be, if no number is given.
+        """
         source: Source = ArraySource(X)
         scores = np.tile(self.intercept.astype(source.dtype), (X.shape[0], 1))
-        ready = self.layers.scaled(source, working_bytes() / 4, len(self.weights))
-        source = ready or source
-        n_units, itemsize = self.layers.n_units, source.dtype.itemsize
-        rows = block_rows(itemsize * (n_units + len(self.intercept)), X.shape[0], self.n_jobs)
-        for t, W in enumerate(self.weights):
-            layer = self.layers.at(t, source.dtype, scaled=ready is not None)
-            step = (self.shrinkage * W).astype(source.dtype)
+        n_steps, n_units = len(self.weights), self.layers.n_units
+        ready = self.layers.scaled(source, working_bytes() / 4, n_steps)
+        per_row = source.dtype.itemsize * (n_units + len(self.intercept))
+        rows = block_rows(per_row, X.shape[0], self.n_jobs)
+        together = together or self.layers.at_a_time(source.dtype)
+        for start in range(0, n_steps, together):
+            steps = self._steps(start, start + together, source.dtype, scaled=ready is not None)
 
-            def add(block: Rows, layer: Layer = layer, step: NDArray = step) -> None:
+            def add(block: Rows, steps: Sequence[tuple[Layer, NDArray]] = steps) -> None:
                 H = np.empty((block.n, n_units), scores.dtype)
-                layer.write(block.X, H)
-                scores[block.start : block.start + block.n] += H @ step
+                part = scores[block.start : block.start + block.n]
+                for layer, W in steps:
+                    layer.write(block.X, H)
+                    part += H @ W
 
-            for _ in stream(source, add, rows=rows, n_jobs=self.n_jobs):
+            for _ in stream(ready or source, add, rows=rows, n_jobs=self.n_jobs):
                 pass
             yield scores
+
+    def _steps(
+        self, start: int, stop: int, dtype: Any, *, scaled: bool
+    ) -> list[tuple[Layer, NDArray]]:
+        """Return some steps: their layers, drawn on all cores, and what each adds to the scores."""
+        weights = self.weights[start:stop]
+
+        def step(at: int) -> tuple[Layer, NDArray]:
+            layer = self.layers.at(start + at, dtype, scaled=scaled)
+            return layer, (self.shrinkage * weights[at]).astype(dtype)
+
+        if self.layers.n_features * self.layers.n_units < _FEW_DRAWS:
+            return [step(at) for at in range(len(weights))]
+        return list(pooled(step, iter(range(len(weights))), effective_jobs(self.n_jobs)))
