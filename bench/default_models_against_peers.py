@@ -7,7 +7,7 @@ are in two halves, so that defaults can be settled on the first and confirmed on
 of this library have been settled with some sets of both in view.
 
     KERNELM_DATA=... python bench/default_models_against_peers.py [--sets letter] [--machines ELM]
-        [--rows 2000] [--limit 20] [--seeds 2] [--quick] [--json FILE]
+        [--rows 10000] [--limit 60] [--seeds 2] [--quick] [--json FILE]
 """
 
 import itertools
@@ -48,7 +48,7 @@ def summary(name, machine, runs):
         return {"set": name, "machine": machine} | failed[0]
     mean = {key: float(np.mean([r[key] for r in runs])) for key in ("score", "extra_mb")}
     median = {key: float(np.median([r[key] for r in runs])) for key in ("fit_s", "predict_s")}
-    rest = {key: runs[0][key] for key in ("row_s", "model_bytes", "rows", "features")}
+    rest = {key: runs[0][key] for key in ("row_s", "model_bytes", "rows", "tested", "features")}
     return {"set": name, "machine": machine, "splits": len(runs)} | mean | median | rest
 
 
@@ -83,29 +83,30 @@ def report(results):
     for m in found["all"]:
         line = "".join(f"{found[h].get(m, np.nan):14.2f}" for h in found)
         print(f"{m:<33}{line}   fit {np.median(fit[m]) if fit[m] else np.nan:.2f} s")
-    k, n = len(found["all"]), len(sets)
-    print(f"critical difference (Nemenyi, 5 %): {nemenyi(k) * np.sqrt(k * (k + 1) / 6 / n):.2f}")
-    return found
+    distance = critical_difference(len(found["all"]), len(sets))
+    print(f"critical difference (Nemenyi, 5 %): {distance:.2f}")
+    return {"ranks": found, "critical_difference": distance}
 
 
-def nemenyi(k):
-    """The studentised range statistic over √2 for k machines at 5 %."""
+def critical_difference(n_machines, n_sets):
+    """From which difference on mean ranks are told apart at 5 % (Nemenyi)."""
     from scipy.stats import studentized_range
 
-    return float(studentized_range.ppf(0.95, k, np.inf) / np.sqrt(2))
+    q = studentized_range.ppf(0.95, n_machines, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(n_machines * (n_machines + 1) / 6 / n_sets))
 
 
 def main():
     parser = options(__doc__)
     parser.add_argument("--sets", nargs="+", default=None)
     parser.add_argument("--machines", nargs="+", default=None)
-    parser.add_argument("--rows", type=int, default=2000)
-    parser.add_argument("--limit", type=float, default=20)
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--seeds", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="500 rows, 10 s, one seed")
+    parser.add_argument("--quick", action="store_true", help="2,000 rows, 20 s, one seed")
     args = parser.parse_args()
     if args.quick:
-        args.rows, args.limit, args.seeds = 500, 10, 1
+        args.rows, args.limit, args.seeds = 2000, 20, 1
     print_header()
     file = Path(args.json) if args.json else None
     known = json.loads(file.read_text())["results"] if file and file.is_file() else []
@@ -131,7 +132,7 @@ def main():
             save({"results": list(done.values())}, args.json)
     worker.end()
     results = list(done.values())
-    save({"results": results, "ranks": report(results), "rows": args.rows}, args.json)
+    save({"results": results, "rows": args.rows} | report(results), args.json)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ in a list, or as "results" beside "ranks" (of machines, or of machines for sever
 """
 
 import math
+from statistics import median
 
 import figures
 from claims import ROOT, Kept, scripts
@@ -313,7 +314,8 @@ def peers(script, results, folder):
         if any("fit_s" in row for row in rows):
             figures.ranks(rows, first_ranks(ranks), path)
             parts.append(figure(path, "Mean rank against seconds of the fit"))
-        parts += ["Mean rank, the best first:\n", ranks_table(ranks)]
+        parts += ["Mean rank, the best first:\n", ranks_table(ranks), told_apart(results)]
+        parts += costs(rows, first_ranks(ranks))
     elif any("fit_s" in row for row in rows):
         figures.peers(rows, key, SCORES[key], path)
         parts.append(figure(path, f"{name} against seconds of the fit"))
@@ -341,6 +343,39 @@ def ranks_table(ranks):
     machines = sorted(first_ranks(ranks), key=first_ranks(ranks).get)
     rows = [[m, *(shown(found.get(m)) for found in choices.values())] for m in machines]
     return table(["", *choices], rows)
+
+
+def told_apart(results):
+    """From which difference on mean ranks are told apart."""
+    distance = results.get("critical_difference")
+    if distance is None:
+        return ""
+    return f"Ranks that differ by less than {distance:.2f} are not told apart (Nemenyi, 5 %).\n"
+
+
+def costs(rows, machines):
+    """What a machine costs: medians over the sets that it finished, the best rank first."""
+    kinds = {
+        "fit, s": ("fit_s", 1),
+        "predict 1,000 rows, ms": ("predict_s", 1e6),  # by the rows that were predicted
+        "predict one row, ms": ("row_s", 1e3),
+        "fit, MB beside the data": ("extra_mb", 1),
+        "model, kB": ("model_bytes", 1e-3),
+    }
+    if not any("row_s" in row for row in rows):
+        return []
+    lines = []
+    for machine in sorted(machines, key=machines.get):
+        line = [machine]
+        for key, factor in kinds.values():
+            found = [
+                factor * row[key] / (row["tested"] if key == "predict_s" else 1)
+                for row in rows
+                if row["machine"] == machine and row.get(key) is not None
+            ]
+            line.append(shown(float(median(found))) if found else "")
+        lines.append(line)
+    return ["Medians over the sets that each has finished:\n", table(["", *kinds], lines)]
 
 
 def rounded(row, key):

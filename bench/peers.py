@@ -247,6 +247,7 @@ def measure(machine, name, seed, most_rows):
         "extra_mb": megabytes,
         "model_bytes": size,
         "rows": X.shape[0],
+        "tested": X_test.shape[0],
         "features": X.shape[1],
     }
 

@@ -25,7 +25,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, ParameterSampler, StratifiedKFold, cross_val_score
 
 import kernelm
-from default_models_against_peers import all_sets, ranks
+from default_models_against_peers import all_sets, critical_difference, ranks
 from harness import options, print_header, save
 from kernelm.data import load
 from kernelm.kernels import ArcCosine, Gaussian, Laplacian, Matern32, Matern52
@@ -161,7 +161,9 @@ def main():
     mean = ranks(results, sets)
     for machine, rank in mean.items():
         print(f"{machine:<24} mean rank {rank:.2f}")
-    save({"results": results, "ranks": mean, "budget": args.budget, "rows": args.rows}, args.json)
+    about = {"budget": args.budget, "rows": args.rows}
+    about["critical_difference"] = critical_difference(len(mean), len(sets))
+    save({"results": results, "ranks": mean} | about, args.json)
 
 
 if __name__ == "__main__":

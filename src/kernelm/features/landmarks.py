@@ -14,9 +14,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import solve_triangular
 
 from kernelm import _checks
+from kernelm._lapack import trsm
 from kernelm.kernels import Kernel
 
 _WIDE = 256  # columns from which on a compiled loop pays for its import
@@ -114,7 +114,9 @@ def rpcholesky(X: Any, n: int, kernel: Kernel, rng: Generator, *, tol: float = 1
         new = proposals[accepted]
         G = kernel.gram(X, X[new])
         G -= F[:, :k] @ F[new, :k].T
-        added = solve_triangular(L, G.T.astype(np.float64), lower=True).T
+        added = G.T.astype(np.float64, order="F")
+        trsm(np.asfortranarray(L.T), added, transposed=True)
+        added = added.T
         F[:, k : k + len(new)] = added
         left = np.cumsum(added * added, axis=1)
         residual.extend(np.maximum(d.sum() - left.sum(axis=0), 0) / total)

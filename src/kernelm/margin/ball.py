@@ -37,10 +37,10 @@ from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from kernelm import _checks
 from kernelm._config import working_bytes
+from kernelm._lapack import trtri
 from kernelm.kernels import Kernel
 from kernelm.margin.furthest import Core, Search
 from kernelm.margin.simplex import by_pairs, factor, maximise
@@ -230,7 +230,9 @@ def left_out_slack(Q: NDArray, alpha: NDArray, ridge: NDArray, share: NDArray) -
     It is the slack of a core point when a share s of its weight is left out and the others keep
     carrying weight: leave-one-out of the ridge regression on the core set.
     """
-    inverse = solve_triangular(factor(Q), np.eye(len(Q)), check_finite=False)
+    inverse = factor(Q)
+    _checks.factored(trtri(inverse))
+    inverse = np.triu(inverse)
     hat = 1 - ridge * np.einsum("ij,ij->i", inverse, inverse)
     return ridge * alpha / np.maximum(1 - share * hat, 1e-12)
 

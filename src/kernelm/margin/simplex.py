@@ -22,15 +22,12 @@ linear complementarity problems. Kim and Park (2011), Fast nonnegative matrix fa
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_lapack_funcs
 
-_POTRF: Any
-_POTRS: Any
-_POTRF, _POTRS = get_lapack_funcs(("potrf", "potrs"), dtype=np.float64)
+from kernelm._lapack import potrf, trsm
 
 _EXCHANGES = 40  # supports that are tried
 _PATIENCE = 4  # exchanges of all wrong entries that may fail to make them fewer
@@ -106,7 +103,9 @@ def by_pairs(
 def _on_support(Q: NDArray, g: NDArray) -> tuple[NDArray, float]:
     """Return weights that sum to one, of either sign, and λ."""
     U = factor(Q)
-    both, _ = _POTRS(U, np.column_stack([g, np.ones(len(g))]))
+    both = np.array([g, np.ones(len(g))]).T
+    trsm(U, both, transposed=True)
+    trsm(U, both, transposed=False)
     u, v = both.T
     level = float((u.sum() - 2) / v.sum())
     return 0.5 * (u - level * v), level
@@ -118,8 +117,7 @@ def factor(Q: NDArray) -> NDArray:
     for _ in range(16):
         A = np.array(Q, np.float64, order="F")
         A[np.diag_indices_from(A)] += jitter
-        U, info = _POTRF(A, overwrite_a=1, clean=0)
-        if info == 0:
-            return U
+        if potrf(A) == 0:
+            return A
         jitter = 10 * jitter or len(Q) * _EPS * mean
     raise np.linalg.LinAlgError("the matrix of the core set is not positive definite")

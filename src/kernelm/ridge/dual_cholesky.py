@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelm import _checks
+from kernelm._lapack import trtri
 from kernelm.ridge.factor import Weights
-from kernelm.ridge.lapack import trtri
 from kernelm.ridge.status import Status
 from kernelm.ridge.triangles import fortran, jittered_cholesky, solve_upper, tiles
 

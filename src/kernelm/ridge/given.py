@@ -10,13 +10,13 @@ sums resolve: there it tells signal from rounding, direction by direction.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, cast, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_lapack_funcs
 
 from kernelm import _checks
+from kernelm._lapack import potri
 from kernelm.ridge.centred import NEGLIGIBLE, Centred
 from kernelm.ridge.factor import RESOLUTION, Factor, Weights, gcv_score
 from kernelm.ridge.moments import Moments
@@ -25,7 +25,6 @@ from kernelm.ridge.status import Status
 from kernelm.ridge.triangles import cholesky, solve_upper
 
 _FAR = 1e3  # times the rounding of LAPACK from which on alpha is far from it
-_potri = cast(Any, get_lapack_funcs("potri", dtype=np.float64))
 
 
 @final
@@ -134,6 +133,6 @@ def _solved(sums: Centred, S: NDArray, P: NDArray | None, alpha: float) -> Given
 
 def _inverse(U: NDArray) -> NDArray:
     """Replace the upper Cholesky factor of a matrix by the inverse of that matrix."""
-    inverse, _ = _potri(U, lower=0, overwrite_c=1)
-    upper = np.triu(inverse, 1)
-    return upper + upper.T + np.diag(np.diagonal(inverse))
+    _checks.factored(potri(U))
+    upper = np.triu(U, 1)
+    return upper + upper.T + np.diag(np.diagonal(U))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import get_lapack_funcs, solve_triangular
+from scipy.linalg import solve_triangular
 
 from kernelm import _checks
-from kernelm.ridge.lapack import potrf, trsm
+from kernelm._lapack import lauum, potrf, trsm
 
 _TILE = 512  # rows of a triangle that are cast and used at a time
 _ESCALATIONS = 8
@@ -58,12 +56,11 @@ def _factor(S: NDArray, ridge: NDArray | float, jitter: float) -> float:
 
 def inner_factor(T: NDArray, alpha: float, weight: float) -> NDArray:
     """Return the upper A with AᵀA = (ω/n) T Tᵀ + α I."""
-    lauum: Any = get_lapack_funcs("lauum", dtype=T.dtype)
     A, n = np.empty_like(T), len(T)
     jitter = 0.0
     for _ in range(_ESCALATIONS + 1):
         np.copyto(A, T)
-        lauum(A, overwrite_c=1)
+        lauum(A)
         A *= weight / n
         diagonal = np.diagonal(A).astype(np.float64)
         np.fill_diagonal(A, diagonal + alpha + jitter)
