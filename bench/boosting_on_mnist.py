@@ -9,7 +9,7 @@ images, ``--train-noise`` for training images, both before rows are normalised.
 
     python bench/boosting_on_mnist.py [--set mnist] [--activation tanh] [--steps 350]
         [--hidden 784] [--weights normal] [--weight-scale 1] [--noise 0]
-        [--train-noise 0] [--json FILE]
+        [--train-noise 0] [--quick] [--json FILE]
 """
 
 import pickle
@@ -54,7 +54,9 @@ def main():
     parser.add_argument("--weight-scale", type=float, default=1.0)
     parser.add_argument("--noise", type=float, default=0.0)
     parser.add_argument("--train-noise", type=float, default=0.0)
+    parser.add_argument("--quick", action="store_true", help="20 steps")
     args = parser.parse_args()
+    args.steps = 20 if args.quick else args.steps
     print_header()
     data, rng = load(args.set), np.random.default_rng(0)
     (X, y), (X_test, y_test) = data.train, data.test

@@ -8,7 +8,7 @@ margin is a core vector, and the core vector machine stops at its limits (``max_
 Gaussian kernel with gamma = 1/D on standardised inputs. Either side runs in a process of its own,
 which is ended after ``--limit`` seconds.
 
-    KERNELM_DATA=... python bench/core_vectors_against_libsvm.py [--sets skin] [--limit 600]
+    KERNELM_DATA=... python bench/core_vectors_against_libsvm.py [--sets skin] [--limit 600] [--quick]
 """
 
 import numpy as np
@@ -74,7 +74,9 @@ def main():
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=list(SETS))
     parser.add_argument("--sides", nargs="+", default=["CVM", "BVM", "SVC"])
     parser.add_argument("--limit", type=float, default=600)
+    parser.add_argument("--quick", action="store_true", help="a limit of 60 s")
     args = parser.parse_args()
+    args.limit = 60 if args.quick else args.limit
     print_header()
     print(
         f"\n{'set':<20} {'rows':>8} {'':<4} {'accuracy':>8} {'fit s':>8} {'predict s':>9} vectors"

@@ -9,7 +9,7 @@ units, kernel and alpha by themselves, so the ELM may take more units than the s
 SVC runs in a process of its own, which is ended after ``--limit`` seconds.
 
     python bench/default_machines_on_real_sets.py [--only letter usps] [--machines elm lightgbm]
-        [--repeats 3] [--limit 600] [--json FILE]
+        [--repeats 3] [--limit 600] [--quick] [--json FILE]
 """
 
 import os
@@ -127,7 +127,10 @@ def main():
     parser.add_argument(
         "--limit", type=float, default=600, help="seconds for SVC, loading included"
     )
+    parser.add_argument("--quick", action="store_true", help="one run, 60 s for SVC")
     args = parser.parse_args()
+    if args.quick:
+        args.repeats, args.limit = 1, 60
     wanted = [part.lower() for part in args.machines]
     labels = [m for m in machines(1) if any(part in m.lower() for part in wanted)]
     if not labels:
