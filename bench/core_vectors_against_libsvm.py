@@ -8,7 +8,8 @@ margin is a core vector, and the core vector machine stops at its limits (``max_
 Gaussian kernel with gamma = 1/D on standardised inputs. Either side runs in a process of its own,
 which is ended after ``--limit`` seconds.
 
-    KERNELM_DATA=... python bench/core_vectors_against_libsvm.py [--sets skin] [--limit 600] [--quick]
+    KERNELM_DATA=... python bench/core_vectors_against_libsvm.py [--sets skin] [--limit 600]
+        [--quick] [--json FILE]
 """
 
 import numpy as np
