@@ -13,7 +13,7 @@ beside ours, not comparable to the last point. The first three sets have no offi
 of five random ones of the printed sizes.
 
     KERNELM_DATA=... python bench/multilayer_beside_the_thesis.py [--sets satimage]
-        [--forms 0 1 2 3 auto] [--limit 600] [--json FILE]
+        [--forms 0 1 2 3 auto] [--limit 600] [--quick] [--json FILE]
 """
 
 import numpy as np
@@ -93,7 +93,12 @@ def main():
     forms = ["0", "1", "2", "3", "auto"]
     parser.add_argument("--forms", nargs="+", default=forms, choices=forms)
     parser.add_argument("--limit", type=float, default=600)
+    parser.add_argument(
+        "--quick", action="store_true", help="the three smallest sets, and satimage"
+    )
     args = parser.parse_args()
+    if args.quick:
+        args.sets = [*list(THESIS)[:3], "satimage"]
     print_header()
     print(f"\n{'set':<24} {'layers':<6} {'ours':>6} {'thesis':>7} {'fit s':>7}  features, weights")
     results = []
