@@ -33,7 +33,7 @@ from page import write_page
 PACKAGES = ["kernelm", "numpy", "scipy", "scikit-learn", "numba", "lightgbm", "xgboost", "hpelm"]
 PACKAGES += ["xrfm", "scikit-learn-intelex", "thundersvm-cpu"]
 ENDED_WELL = ("done", "claim not met")
-BUSY = 0.5  # load average from which on other work is likely to show in the times
+BUSY = 0.5  # cores at other work from which on it is likely to show in the times
 
 
 def chosen(only):
@@ -62,7 +62,7 @@ def run(script, kept, *, quick, limit, again):
     command = [sys.executable, str(script.path)]
     command += ["--json", str(part)] if script.takes("--json") else []
     command += ["--quick"] if quick else []
-    load, start = os.getloadavg()[0], time.perf_counter()
+    busy, start = busy_cores(), time.perf_counter()
     code, out, err = watched(command, limit)
     record = {
         "script": f"bench/{script.path.name}",
@@ -70,7 +70,7 @@ def run(script, kept, *, quick, limit, again):
         "seconds": round(time.perf_counter() - start, 1),
         "quick": quick,
         "outcome": outcome(code, err, part.is_file() or not script.takes("--json"), limit),
-        "load_before": round(load, 2),
+        "load_before": round(busy, 2),
         "machine": machine(),
         "versions": versions(),
     }
@@ -157,6 +157,22 @@ def outcome(code, err, has_results, limit):
 
 
 # -- where it ran ---------------------------------------------------------------------------------
+
+
+def busy_cores(seconds=2.0):
+    """Return how many cores are at work; a load average would count the benchmark before."""
+    stat = Path("/proc/stat")
+    if not stat.is_file():
+        return os.getloadavg()[0]
+
+    def ticks():
+        counts = [int(text) for text in stat.read_text().partition("\n")[0].split()[1:9]]
+        return sum(counts), counts[3] + counts[4]  # all, and those without work
+
+    before = ticks()
+    time.sleep(seconds)
+    total, idle = (after - start for after, start in zip(ticks(), before, strict=True))
+    return (os.cpu_count() or 1) * (1 - idle / max(total, 1))
 
 
 def machine():
@@ -257,8 +273,9 @@ def main():
     todo = found if args.again else [s for s in found if s not in done]
     if len(todo) < len(found):
         print(f"{len(found) - len(todo)} have results already (--again runs them too)")
-    if os.getloadavg()[0] > BUSY:
-        print(f"load average {os.getloadavg()[0]:.1f}: other work will show in the times")
+    busy = busy_cores()
+    if busy > BUSY:
+        print(f"{busy:.1f} cores are at other work, which will show in the times")
     try:
         failed = run_all(todo, args)
     except KeyboardInterrupt:
