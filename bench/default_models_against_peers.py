@@ -7,7 +7,7 @@ are in two halves, so that defaults can be settled on the first and confirmed on
 of this library have been settled with some sets of both in view.
 
     KERNELM_DATA=... python bench/default_models_against_peers.py [--sets letter] [--machines ELM]
-        [--rows 10000] [--limit 60] [--seeds 2] [--quick] [--json FILE]
+        [--rows 5000] [--limit 40] [--seeds 2] [--quick] [--json FILE]
 """
 
 import itertools
@@ -100,8 +100,8 @@ def main():
     parser = options(__doc__)
     parser.add_argument("--sets", nargs="+", default=None)
     parser.add_argument("--machines", nargs="+", default=None)
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--limit", type=float, default=60)
+    parser.add_argument("--rows", type=int, default=5000)
+    parser.add_argument("--limit", type=float, default=40)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="2,000 rows, 20 s, one seed")
     args = parser.parse_args()
