@@ -1,12 +1,12 @@
 """Write docs/benchmarks.md: every claim with what was measured, when and on what.
 
 Results are what ``--json`` wrote: a list of flat dicts becomes a table, a dict of them several;
-:mod:`sections` has the renderings of those that are shown in another way.
+:mod:`page_sections` has the renderings of those that are shown in another way.
 """
 
 from claims import ROOT, Kept, scripts
-from sections import render
-from tables import table
+from page_sections import render
+from page_tables import table
 
 FIRST = ["peers", "fits_cost", "growth", "import_costs"]  # parts of names: these at the top
 

@@ -9,7 +9,7 @@
 from statistics import median
 
 import figures
-from tables import heading, rows_table, shown, table
+from page_tables import heading, rows_table, shown, table
 
 MANY_SETS = 8  # from here on sets are lines of a table, not columns
 SCORES = {"accuracy": 100.0, "r2": 1.0, "score": 1.0}  # and what they are multiplied with
