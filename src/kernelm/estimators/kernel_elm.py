@@ -25,9 +25,9 @@ class KernelELMClassifier(KernelMachine, MomentClassifier):
         columns on landmarks, plain ridge: AKELM), "nystrom" (the same with the norm of the
         kernel's space as penalty: NKELM), "local" (an exact machine in every leaf of a tree of
         cuts), or "auto": exact while a float32 kernel matrix takes no more than four times the
-        working memory (16,384 rows by default), else nystrom; from 32,768 dense rows in memory on,
-        local where the leave-one-out error of some leaves is less than that of landmarks, were it
-        to go on falling as it did from 512 to 1,024 of them.
+        working memory (16,384 rows by default), else nystrom; beyond that, for dense rows in
+        memory, local where the leave-one-out error of some leaves is less than that of
+        landmarks, were it to go on falling as it did from 512 to 1,024 of them.
     n_landmarks : int or "auto"
         "auto" doubles them while the closed-form criterion still improves by a percent, then
         goes on to as many as twice the working memory and a minute of arithmetic allow;

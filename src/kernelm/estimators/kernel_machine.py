@@ -29,7 +29,7 @@ APPROXIMATIONS = ("auto", "exact", "subset", "landmarks", "nystrom", "local")
 
 DIRECT_LANDMARKS = 2048  # up to here sums and an eigendecomposition are the faster solver
 LARGE_WORK = 4.1e12  # N·n² up to which n_landmarks="auto" goes: less than a minute
-LOCAL_ROWS = 32_768  # "auto" looks at leaves from so many rows on
+LOCAL_ROWS = 16_384  # "auto" looks at leaves from so many rows on: where the exact form ends
 HOPELESS = 3  # times the error of landmarks, where leaves are not looked at any further
 POOL_ROWS = 16_384  # rows that landmarks are chosen from
 _SMALLEST, _FIRST_PASS = 256, 1024
