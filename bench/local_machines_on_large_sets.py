@@ -11,7 +11,7 @@ regression. Every run is a process of its own, ended after ``--limit`` seconds.
 
     KERNELM_DATA=... python bench/local_machines_on_large_sets.py [--sets covtype]
         [--forms local local:4 local:1:1500 nystrom exact] [--peers] [--rows 464809]
-        [--limit 600] [--json FILE]
+        [--limit 600] [--quick] [--json FILE]
 """
 
 import numpy as np
@@ -106,7 +106,10 @@ def main():
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--rows", type=int)
     parser.add_argument("--limit", type=float, default=600)
+    parser.add_argument("--quick", action="store_true", help="three sets, two forms")
     args = parser.parse_args()
+    if args.quick:
+        args.sets, args.forms = ["cal_housing", "shuttle", "covtype"], ["local", "nystrom"]
     print_header()
     print(
         f"\n{'set':<12} {'rows':>9} {'form':<15} {'score':>8} {'fit s':>8} {'pred s':>7} {'MB':>7}"
