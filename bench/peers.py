@@ -185,7 +185,8 @@ class _XRFM(_Labels):
 
         self.scaler = StandardScaler().fit(X)
         X, y = self.scaler.transform(X).astype(np.float32), self.numbers(y)
-        stratify = y if self.is_classes else None
+        can_stratify = self.is_classes and np.bincount(y).min() > 1
+        stratify = y if can_stratify else None
         parts = train_test_split(X, y, test_size=0.2, random_state=0, stratify=stratify)
         self.model = xRFM(random_state=0, verbose=False)
         self.model.fit(parts[0], parts[2], parts[1], parts[3])
