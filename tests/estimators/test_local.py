@@ -9,9 +9,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from catalog import SOURCES
 from kernelm import KernelELMClassifier, KernelELMRegressor, config_context
-from kernelm.estimators.local import LocalMachine
+from kernelm.estimators.local import LocalMachine, fit_leaf
 from kernelm.estimators.local_fit import depth_of
 from kernelm.kernels import Gaussian, Laplacian
+from kernelm.ridge import Status
 
 LOCAL = {"approximation": "local", "leaf_size": 60, "random_state": 0}
 
@@ -281,3 +282,29 @@ def test_auto_takes_leaves_where_they_promise_less_error(expected, local, monkey
     assert isinstance(model.machine_, LocalMachine) == local
     assert model.score(X, y) > 0.9
     assert hasattr(model, "partial_fit") != local
+
+
+class NoisyInSingle:
+    """A kernel that loses definiteness in single precision, as those of the distance may."""
+
+    def resolve(self, X, weight, seed):
+        return self
+
+    def diag(self, X):
+        return np.ones(len(X), X.dtype)
+
+    def gram(self, X):
+        K = Gaussian(2.0).gram(X.astype(np.float64))
+        v = np.linalg.eigh(K)[1][:, 0]
+        return (K - (X.dtype == np.float32) * 0.05 * np.outer(v, v)).astype(X.dtype)
+
+
+def test_a_leaf_that_single_precision_leaves_indefinite_is_solved_in_double():
+    X, y = regression(80)
+    args = (np.arange(80), y[:, None], NoisyInSingle(), 0.01, None, None)
+    options = {"intercept": True, "seed": 0}
+    single, left = fit_leaf(X.astype(np.float32), *args, **options)
+    double, right = fit_leaf(X, *args, **options)
+    assert single.status is Status.OK
+    assert_allclose(single.weights.coef, double.weights.coef, rtol=1e-4, atol=1e-5)
+    assert_allclose(left, right, rtol=1e-3, atol=1e-5)

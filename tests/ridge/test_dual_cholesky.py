@@ -86,3 +86,19 @@ def test_a_singular_kernel_raises_alpha_and_says_so():
     assert dual.status is Status.FLOORED
     assert dual.alpha > 1e-12
     assert np.isfinite(dual.loo_residuals()).all()
+
+
+@pytest.mark.parametrize(("least", "works"), [(-0.05, True), (-0.09, True), (-0.5, False)])
+def test_what_rounding_left_indefinite_is_raised_as_far_as_it_may_be(least, works):
+    values = np.append(np.linspace(0.5, 1.5, 49), least)
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(50, 50)))[0]
+    K = (Q * values) @ Q.T
+    Y = np.ones((50, 1))
+    if not works:
+        with pytest.raises(ValueError, match="positive semidefinite"):
+            DualCholesky.of(K, Y, 1e-3)
+        return
+    dual = DualCholesky.of(K, Y, 1e-3)
+    assert dual.status is Status.FLOORED
+    assert -least < dual.alpha <= 0.1 * np.trace(K) / 50 + 1e-3
+    assert np.isfinite(dual.loo_residuals()).all()

@@ -219,9 +219,18 @@ def fit_leaf(
         return leaf, np.zeros((len(rows), C))
     Z = S[rows]
     own = kernel.resolve(Z, weight, seed)
-    if Z.dtype == np.float32 and not _is_safe(alpha, len(rows), float(own.diag(Z).mean())):
+
+    def solved(Z: Any) -> DualCholesky:
+        return DualCholesky.of(own.gram(Z), Y, alpha, weight, intercept=intercept, overwrite=True)
+
+    single = Z.dtype == np.float32
+    if single and not _is_safe(alpha, len(rows), float(own.diag(Z).mean())):
+        single, Z = False, Z.astype(np.float64)
+    dual = solved(Z)
+    if single and dual.status is not Status.OK:
+        # Kernels of the distance itself may lose definiteness in single precision.
         Z = Z.astype(np.float64)
-    dual = DualCholesky.of(own.gram(Z), Y, alpha, weight, intercept=intercept, overwrite=True)
+        dual = solved(Z)
     dtype = Z.dtype
     weights = Weights(dual.weights.coef.astype(dtype), dual.weights.intercept)
     leaf = Leaf(rows, own, weights, dual.alpha, dual.df(alpha), dual.status)

@@ -43,13 +43,15 @@ def _factor(S: NDArray, ridge: NDArray | float, jitter: float) -> float:
     _checks.finite_diag(diagonal, "the kernel of the landmarks")
     _checks.non_negative_diag(diagonal, "a Cholesky factor of the landmarks")
     mean = _mean_diagonal(S)
-    for _ in range(_ESCALATIONS + 1):
+    most = max(_TOO_MUCH * mean, jitter)
+    while True:
         np.fill_diagonal(S, diagonal + ridge + jitter)
         if cholesky(S):
             return float(jitter)
-        jitter = 10 * jitter or float(np.finfo(S.dtype).eps) * len(S) * mean
-        if jitter > _TOO_MUCH * mean:
+        if jitter >= most:
             break
+        least = float(np.finfo(S.dtype).eps) * len(S) * mean
+        jitter = min(10 * jitter or least or most, most)
         _mirror(S)
     raise _checks.not_semidefinite("the kernel matrix", jitter)
 
