@@ -98,7 +98,8 @@ def main():
     print(f"prediction of {len(y_test):,} rows, staged: {predict_s:.1f} s")
     print(f"approximate leave-one-out accuracy {100 * model.approximate_loo_score_:.2f} %")
     results = {"step_s": seconds, "bare_s": bare_s, "accuracy": accuracy, "megabytes": megabytes}
-    save(vars(args) | results | {"predict_s": predict_s}, args.json)
+    given = {name: value for name, value in vars(args).items() if name != "json"}
+    save(given | results | {"predict_s": predict_s}, args.json)
 
 
 if __name__ == "__main__":
