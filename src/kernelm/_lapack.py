@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ctypes
 from functools import cache
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -102,8 +103,8 @@ def _of_scipy(name: str, n_arguments: int) -> _Routine:
 def _numpys_library() -> ctypes.CDLL | None:
     """Return NumPy's linear algebra with all that it is linked with."""
     try:
-        return ctypes.CDLL(np.linalg._umath_linalg.__file__)  # type: ignore[attr-defined]
-    except (AttributeError, OSError, TypeError):
+        return ctypes.CDLL(import_module("numpy.linalg._umath_linalg").__file__)
+    except (ImportError, OSError):
         return None
 
 
